@@ -4,5 +4,6 @@
 //! values, what is to be done leaves as values, and so every rule is a table that a test can walk.
 
 pub mod anchor;
+pub mod moment;
 pub mod record;
 pub mod task_id;
