@@ -132,6 +132,9 @@ pub struct Here {
     /// Whether our PID namespace is the machine's initial one. Where it is not, a record
     /// without namespaces proves nothing about our process table.
     pub initial_pid_namespace: bool,
+    /// When start tokens began to count, in seconds since 1970, as far as the clock can be trusted;
+    /// only needed to refute a weak token.
+    pub booted_unix: Option<i64>,
 }
 
 /// What was seen of a recorded pid in our own process table.
@@ -177,9 +180,7 @@ impl Session {
         Anchor {
             process: match &self.process {
                 None => RecordedProcess::None,
-                Some(process) => {
-                    RecordedProcess::Process { pid: process.pid, token: process.token.clone() }
-                }
+                Some(process) => RecordedProcess::Process { pid: process.pid, token: process.token.clone() },
             },
             table: self.here.table.clone(),
             hostname: self.here.hostname.clone(),

@@ -4,6 +4,14 @@
 //! values, what is to be done leaves as values, and so every rule is a table that a test can walk.
 
 pub mod anchor;
+pub mod cleanup;
+pub mod failure;
+pub mod liveness;
+pub mod lock;
 pub mod moment;
+pub mod plan;
 pub mod record;
+pub mod rules;
 pub mod task_id;
+pub mod verdict;
+pub mod words;

@@ -15,7 +15,7 @@ mod tests;
 
 use super::anchor::Anchor;
 
-pub use decode::decode;
+pub use decode::{damaged, decode};
 pub use encode::encode;
 
 /// Largest record that is read, in bytes. A larger one is held by nobody knows whom.
@@ -85,6 +85,12 @@ pub struct LockRecord {
     /// Top-level entries this program does not know, verbatim and in order, each with its
     /// continuation lines and a final newline; written back when the record is rewritten.
     pub extra: Vec<String>,
+}
+
+/// Whether a text of the branch can name a lock: it ends up in commands that people paste.
+#[must_use]
+pub fn is_lock_id(text: &str) -> bool {
+    (8..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 /// What a lock file reads as. A file is never dropped: what cannot be read is held.

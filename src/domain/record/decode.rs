@@ -34,6 +34,12 @@ fn text_of(bytes: &[u8]) -> Result<String, Damage> {
 }
 
 /// What is known of a file without readable content.
+/// What stands for a record that could not be read at all, for a reason outside of its text.
+#[must_use]
+pub fn damaged(why: Damage) -> Reading {
+    Reading::Damaged { why, shown: nothing() }
+}
+
 fn nothing() -> LockRecord {
     LockRecord {
         owner: None,
