@@ -1,0 +1,173 @@
+//! The only place that starts git.
+//!
+//! Every call is sealed: no prompt, no editor, no signing, no inherited repository variables,
+//! stable messages, a time limit that ends the child and its helpers. Calls for lock traffic run
+//! no hook of the user's either. What git answers becomes a typed outcome.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::child::{self, End, Finished, Limits};
+
+pub mod environment;
+pub mod failure;
+pub mod push;
+pub mod refs;
+pub mod remote;
+
+pub use failure::{Cause, GitFailure};
+
+/// Most output that is kept of one call, in bytes.
+const MAX_OUTPUT: usize = 8 * 1024 * 1024;
+
+/// Oldest git that has what this program relies on: `fetch --no-write-fetch-head` and
+/// `--no-auto-maintenance` came with 2.29.
+pub const OLDEST_GIT: (u32, u32) = (2, 29);
+
+/// Whether the user's hooks run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hooks {
+    /// None at all: lock traffic.
+    Off,
+    /// As the user configured them: the merge.
+    AsConfigured,
+}
+
+/// A sealed git for one repository.
+#[derive(Clone, Debug)]
+pub struct Git {
+    git_dir: PathBuf,
+    work_dir: PathBuf,
+    deadline: Instant,
+}
+
+/// One finished call.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Exit status.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Answer {
+    /// Whether the exit status is 0.
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.code == 0
+    }
+
+    /// Standard output without the final newline.
+    #[must_use]
+    pub fn line(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).trim_end_matches(['\n', '\r']).to_owned()
+    }
+}
+
+impl Git {
+    /// A git for the repository at `git_dir`, started in `work_dir` (where relative remote
+    /// addresses count from), with everything over by `deadline`.
+    #[must_use]
+    pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
+        Self { git_dir: git_dir.to_owned(), work_dir: work_dir.to_owned(), deadline }
+    }
+
+    /// The same git with another deadline.
+    #[must_use]
+    pub fn until(&self, deadline: Instant) -> Self {
+        Self { deadline, ..self.clone() }
+    }
+
+    /// The same git with at most `share` of the time that is left.
+    #[must_use]
+    pub fn with_share(&self, share: f64) -> Self {
+        let left = self.time_left();
+        self.until(Instant::now() + left.mul_f64(share.clamp(0.0, 1.0)))
+    }
+
+    /// Time until the deadline.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Runs one git command and waits for its end, whatever its exit status is.
+    ///
+    /// # Errors
+    /// git could not be started, was killed, or did not end before the deadline.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, hooks: Hooks, args: &[S]) -> Result<Answer, GitFailure> {
+        self.run_with(hooks, args, &[], None)
+    }
+
+    /// Like [`Git::run`], with more environment and something on standard input.
+    ///
+    /// # Errors
+    /// As [`Git::run`].
+    pub(crate) fn run_with<S: AsRef<OsStr>>(
+        &self,
+        hooks: Hooks,
+        args: &[S],
+        env: &[(OsString, OsString)],
+        stdin: Option<Vec<u8>>,
+    ) -> Result<Answer, GitFailure> {
+        let mut command = Command::new("git");
+        command.current_dir(&self.work_dir);
+        environment::seal(&mut command);
+        for setting in environment::settings(hooks) {
+            command.arg("-c").arg(setting);
+        }
+        command.arg("--git-dir").arg(&self.git_dir);
+        command.args(args);
+        for (name, value) in env {
+            command.env(name, value);
+        }
+        finish(command, self.deadline, stdin, args.first().map(AsRef::as_ref))
+    }
+}
+
+/// Runs git outside any repository that we know of: for questions such as its version, or for its
+/// own words on why a folder is no repository of ours.
+///
+/// # Errors
+/// As [`Git::run`].
+pub fn run_anywhere(directory: &Path, args: &[&str], deadline: Instant) -> Result<Answer, GitFailure> {
+    let mut command = Command::new("git");
+    command.current_dir(directory);
+    environment::seal_messages(&mut command);
+    command.args(args);
+    finish(command, deadline, None, args.first().map(OsStr::new))
+}
+
+/// Like [`run_anywhere`], without the repository that an enclosing git command names.
+///
+/// # Errors
+/// As [`Git::run`].
+pub fn run_detached(directory: &Path, args: &[&str], deadline: Instant) -> Result<Answer, GitFailure> {
+    let mut command = Command::new("git");
+    command.current_dir(directory);
+    environment::seal(&mut command);
+    command.args(args);
+    finish(command, deadline, None, args.first().map(OsStr::new))
+}
+
+fn finish(
+    command: Command,
+    deadline: Instant,
+    stdin: Option<Vec<u8>>,
+    verb: Option<&OsStr>,
+) -> Result<Answer, GitFailure> {
+    let verb = verb.unwrap_or_default().to_string_lossy().into_owned();
+    let limits = Limits { deadline, max_output: MAX_OUTPUT, stdin };
+    let Finished { end, stdout, stderr, .. } =
+        child::run(command, limits).map_err(|error| GitFailure::not_started(&verb, &error.to_string()))?;
+    match end {
+        End::Exited(code) => Ok(Answer { code, stdout, stderr }),
+        End::TimedOut => Err(GitFailure::new(&verb, Cause::TimedOut, &stderr)),
+        End::Signalled(signal) => Err(GitFailure::new(&verb, Cause::Killed(signal), &stderr)),
+        End::Interrupted(signal) => child::die_of(signal),
+    }
+}

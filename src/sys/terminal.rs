@@ -1,0 +1,19 @@
+//! The terminal: whether there is one, and how wide it is.
+
+use std::io::IsTerminal as _;
+
+/// Whether a person can be asked: standard input and standard error are both terminals.
+#[must_use]
+pub fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Columns of the terminal on standard output; `None` when it is no terminal.
+#[must_use]
+pub fn columns() -> Option<u16> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col).filter(|columns| *columns > 0)
+}
