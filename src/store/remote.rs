@@ -1,0 +1,244 @@
+//! The lock branch on a remote: the remote is the truth, changed only by a leased push.
+
+use gix::ObjectId;
+
+use super::refs::{self, Logger, Moved};
+use super::serial::Turn;
+use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
+use crate::domain::task_id::TaskId;
+use crate::sys::git::push::PushAnswer;
+use crate::sys::git::remote::{Arbiter, Pushed};
+use crate::sys::git::{Cause, Git, GitFailure};
+use crate::sys::repository::Repository;
+
+/// How much of the time that is left one push may take: the rest is for finding out what became of it.
+const PUSH_SHARE: f64 = 0.6;
+
+/// The lock branch on the arbiter, and what this clone has seen of it last.
+pub struct RemoteStore<'a> {
+    repo: &'a Repository,
+    git: Git,
+    arbiter: Arbiter,
+    branch: String,
+    known_ref: String,
+    logger: Logger<'a>,
+    turn: Turn,
+}
+
+/// Where the branch stands, as far as this clone knows.
+enum Tip {
+    At(ObjectId),
+    Missing,
+}
+
+impl<'a> RemoteStore<'a> {
+    /// The store of `branch` (a full ref name) on the arbiter.
+    ///
+    /// The last known tip lives in a private reference of ours, one for each address and branch,
+    /// so that a change of the remote's address is never mistaken for a rewritten branch.
+    #[must_use]
+    pub fn new(
+        repo: &'a Repository,
+        git: Git,
+        arbiter: Arbiter,
+        branch: &str,
+        logger: Logger<'a>,
+        turn: Turn,
+    ) -> Self {
+        let known_ref = format!("refs/aitask-lock/known/{}", fingerprint(&arbiter.address, branch));
+        Self { repo, git, arbiter, branch: branch.to_owned(), known_ref, logger, turn }
+    }
+
+    /// The last known tip, without asking anybody.
+    ///
+    /// # Errors
+    /// The private reference cannot be read.
+    pub fn last_known(&self) -> Result<Option<ObjectId>, StoreError> {
+        refs::read(self.repo, &self.git, &self.known_ref)
+    }
+
+    /// Takes the remote's branch as it is now for the truth, whatever was seen of it before.
+    /// Returns the locks that are lost by that.
+    ///
+    /// # Errors
+    /// The remote cannot be read.
+    pub fn adopt(&mut self) -> Result<Vec<TaskId>, StoreError> {
+        self.turn.take()?;
+        let before = self.last_known()?;
+        match self.fetch(None)? {
+            Tip::At(now) => before.map_or(Ok(Vec::new()), |before| self.lost(before, now)),
+            Tip::Missing => Ok(Vec::new()),
+        }
+    }
+
+    /// Fetches the branch into the private reference. With `known`, a branch that no longer holds
+    /// what this clone has seen on it is an error, and the private reference stays.
+    fn fetch(&mut self, known: Option<ObjectId>) -> Result<Tip, StoreError> {
+        match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
+            Ok(()) => {}
+            // The words only say that a second look is worth it; that look decides.
+            Err(failure) if failure.said.contains("find remote ref") => {
+                return match self.git.remote_tip(&self.arbiter, &self.branch) {
+                    Ok(None) => Ok(Tip::Missing),
+                    Ok(Some(_)) => Err(StoreError::Fetch(failure)),
+                    Err(failure) => Err(StoreError::Fetch(failure)),
+                };
+            }
+            Err(failure) => return Err(StoreError::Fetch(failure)),
+        }
+        let Some(now) = self.last_known()? else {
+            return Err(StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref)));
+        };
+        if let Some(known) = known.filter(|known| *known != now)
+            && !tree::contains(&self.repo.gix, now, known)?
+        {
+            let lost = self.lost(known, now)?;
+            if !lost.is_empty() {
+                self.remember(Some(now), known)?;
+                return Err(StoreError::Rewritten { lost });
+            }
+        }
+        Ok(Tip::At(now))
+    }
+
+    /// Locks of `before` that are not on `now`.
+    fn lost(&self, before: ObjectId, now: ObjectId) -> Result<Vec<TaskId>, StoreError> {
+        if tree::contains(&self.repo.gix, now, before)? {
+            return Ok(Vec::new());
+        }
+        let kept = tree::entries(&self.repo.gix, now)?;
+        let before = tree::entries(&self.repo.gix, before)?;
+        let lost = before.into_iter().map(|lock| lock.task);
+        Ok(lost.filter(|task| !kept.iter().any(|lock| lock.task == *task)).collect())
+    }
+
+    fn remember(&self, old: Option<ObjectId>, new: ObjectId) -> Result<(), StoreError> {
+        if old == Some(new) {
+            return Ok(());
+        }
+        let log = (self.logger, "aitask-lock");
+        match refs::swap(self.repo, &self.git, &self.known_ref, old, new, log)? {
+            Moved::Yes | Moved::No => Ok(()),
+            Moved::Locked(why) => Err(StoreError::RefLocked(why)),
+        }
+    }
+
+    fn at(&self, tip: ObjectId, current: bool) -> Result<Snapshot, StoreError> {
+        let entries = tree::entries(&self.repo.gix, tip)?;
+        Ok(Snapshot { base: Some(tip), lease: Some(tip), entries, current })
+    }
+
+    /// Finds out what became of a push that ended without a clear answer, by looking.
+    fn settle(&mut self, lease: Option<ObjectId>, new: ObjectId) -> Result<Settled, StoreError> {
+        // A branch that was rewritten meanwhile is somebody else's matter here: what counts is
+        // whether our commit is on it.
+        let tip = match self.fetch(None)? {
+            Tip::At(tip) => Some(tip),
+            Tip::Missing => None,
+        };
+        if let Some(tip) = tip
+            && tree::contains(&self.repo.gix, tip, new)?
+        {
+            return Ok(Settled::Landed);
+        }
+        Ok(if tip == lease { Settled::Unmoved } else { Settled::MovedOn })
+    }
+}
+
+/// What a look at the branch says of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    /// Our commit is on the branch.
+    Landed,
+    /// The branch is where it was before the push.
+    Unmoved,
+    /// Somebody else moved the branch.
+    MovedOn,
+}
+
+impl LockStore for RemoteStore<'_> {
+    fn snapshot(&mut self, freshness: Freshness) -> Result<Snapshot, StoreError> {
+        self.turn.take()?;
+        let known = self.last_known()?;
+        if let (Freshness::LastKnown, Some(known)) = (freshness, known)
+            && self.repo.gix.has_object(known)
+        {
+            return self.at(known, false);
+        }
+        match self.fetch(known)? {
+            Tip::At(tip) => self.at(tip, true),
+            Tip::Missing if known.is_some() => Err(StoreError::BranchMissing { deleted: true }),
+            Tip::Missing => {
+                // Locks of the time before there was a remote count, and are published by the
+                // first write.
+                let local = refs::read(self.repo, &self.git, &self.branch)?;
+                let entries = local.map(|tip| tree::entries(&self.repo.gix, tip)).transpose()?;
+                let entries = entries.unwrap_or_default();
+                Ok(Snapshot { base: local, lease: None, entries, current: true })
+            }
+        }
+    }
+
+    fn compare_and_swap(&mut self, lease: Option<ObjectId>, new: ObjectId) -> Result<Swap, StoreError> {
+        self.turn.take()?;
+        let known = self.last_known()?;
+        let hex = lease.map(|lease| lease.to_string());
+        let push = self.git.with_share(PUSH_SHARE);
+        let pushed = push.push_commit(&self.arbiter, &new.to_string(), &self.branch, hex.as_deref());
+        match pushed {
+            // Our commit is like no other, so where it already is the tip, an earlier try landed.
+            Ok(Pushed { answer: PushAnswer::Moved | PushAnswer::UpToDate, .. }) => {
+                // Not being able to remember the tip costs the next command a connection, no more.
+                let _forgotten = self.remember(known, new);
+                Ok(Swap::Won)
+            }
+            Ok(Pushed { answer: PushAnswer::Stale, .. }) => Ok(Swap::Lost),
+            Ok(Pushed { answer: PushAnswer::Rejected { reason }, said }) => match self.settle(lease, new)? {
+                Settled::Landed => Ok(Swap::Won),
+                Settled::MovedOn => Ok(Swap::Lost),
+                Settled::Unmoved => Err(StoreError::Refused { reason, said }),
+            },
+            Ok(Pushed { answer: PushAnswer::Silent, said }) => {
+                self.after_failure(lease, new, GitFailure::new("push", Cause::Other, said.as_bytes()))
+            }
+            Err(failure) => self.after_failure(lease, new, failure),
+        }
+    }
+
+    fn objects(&self) -> &gix::Repository {
+        &self.repo.gix
+    }
+
+    fn pause(&mut self) {
+        self.turn.give();
+    }
+}
+
+impl RemoteStore<'_> {
+    fn after_failure(
+        &mut self,
+        lease: Option<ObjectId>,
+        new: ObjectId,
+        failure: GitFailure,
+    ) -> Result<Swap, StoreError> {
+        match (self.settle(lease, new), failure.cause) {
+            (Ok(Settled::Landed), _) => Ok(Swap::Won),
+            (Ok(Settled::MovedOn), _) => Ok(Swap::Lost),
+            // Ended while the server may still have been at it: it can land after our look.
+            (Ok(Settled::Unmoved), Cause::TimedOut | Cause::Killed(_)) => {
+                Err(StoreError::OutcomeUnknown(failure))
+            }
+            (Ok(Settled::Unmoved), Cause::ConnectionLost) => Ok(Swap::Busy(StoreError::Push(failure))),
+            (Ok(Settled::Unmoved), _) => Err(StoreError::Push(failure)),
+            (Err(unread), cause) if cause.before_anything_was_sent() => Err(unread),
+            (Err(_), _) => Err(StoreError::OutcomeUnknown(failure)),
+        }
+    }
+}
+
+/// A short name for an address and a branch that is safe in a reference name and gives nothing away.
+fn fingerprint(address: &str, branch: &str) -> String {
+    let both = format!("{address}\0{branch}");
+    let hash = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, both.as_bytes());
+    hash.map(|id| id.to_hex_with_len(16).to_string()).unwrap_or_else(|_| "0".repeat(16))
+}

@@ -1,0 +1,175 @@
+//! The lock branch's tree: lock files out of a commit, and the next commit out of edits. The one
+//! place that knows names and modes.
+
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice as _};
+use gix::objs::tree::{Entry as TreeEntry, EntryKind};
+use gix::objs::{Commit, Kind, Tree};
+
+use super::StoreError;
+use crate::domain::plan::{CommitNote, Edit};
+use crate::domain::record::{self, Damage, Reading};
+use crate::domain::task_id::TaskId;
+
+/// A file of the branch that is some task's lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The task.
+    pub task: TaskId,
+    /// The file's name.
+    pub file: String,
+    /// The content's object id.
+    pub oid: ObjectId,
+    /// Whether it is a plain file. A folder, link or submodule in its place is a lock that cannot
+    /// be read.
+    pub plain: bool,
+}
+
+/// The lock files of a commit.
+///
+/// # Errors
+/// The commit or its tree cannot be read.
+pub fn entries(repo: &gix::Repository, commit: ObjectId) -> Result<Vec<Entry>, StoreError> {
+    let tree = root(repo, commit)?;
+    let locks = tree.entries.iter().filter_map(|entry| {
+        let file = entry.filename.to_str().ok()?.to_owned();
+        let task = TaskId::of_file_name(&file)?;
+        let plain = matches!(entry.mode.kind(), EntryKind::Blob | EntryKind::BlobExecutable);
+        Some(Entry { task, file, oid: entry.oid, plain })
+    });
+    Ok(locks.collect())
+}
+
+fn root(repo: &gix::Repository, commit: ObjectId) -> Result<Tree, StoreError> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        StoreError::Unreadable(format!("commit {commit} of the lock branch cannot be read: {error}"))
+    };
+    let found = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
+    let tree = found.tree().map_err(|error| unreadable(&error))?;
+    tree.decode().map(|tree| tree.to_owned()).map_err(|error| unreadable(&error))
+}
+
+/// Reads one lock file. What cannot be read is held all the same.
+#[must_use]
+pub fn read(repo: &gix::Repository, entry: &Entry) -> Reading {
+    if !entry.plain {
+        return record::damaged(Damage::NotAFile);
+    }
+    // Size first: a record is bounded, whatever stands on the branch.
+    match repo.find_header(entry.oid) {
+        Ok(header) if header.kind() != Kind::Blob => return record::damaged(Damage::NotAFile),
+        Ok(header) if header.size() > record::MAX_BYTES as u64 => return record::damaged(Damage::TooLarge),
+        Ok(_) => {}
+        Err(_) => return record::damaged(Damage::Missing),
+    }
+    match repo.find_object(entry.oid) {
+        Ok(object) => record::decode(&object.data),
+        Err(_) => record::damaged(Damage::Missing),
+    }
+}
+
+/// Who signs a commit, and with what besides the note.
+#[derive(Clone, Debug)]
+pub struct Signer {
+    /// Name.
+    pub name: String,
+    /// Email.
+    pub email: String,
+    /// Seconds since 1970.
+    pub seconds: i64,
+    /// A random word that makes every attempt's commit its own: two attempts of identical content
+    /// must never be one object, or both would find it on the branch and believe to have won.
+    pub attempt: String,
+}
+
+/// Writes the commit that applies `edits` to `base`.
+///
+/// # Errors
+/// The base cannot be read, or the objects cannot be written.
+pub fn commit(
+    repo: &gix::Repository,
+    base: Option<ObjectId>,
+    edits: &[Edit],
+    note: &CommitNote,
+    signer: &Signer,
+) -> Result<ObjectId, StoreError> {
+    let mut tree = match base {
+        Some(base) => root(repo, base)?,
+        None => Tree::empty(),
+    };
+    for edit in edits {
+        let (file, content) = match edit {
+            Edit::Remove { file } => (file.clone(), None),
+            Edit::Put { task, record } => (task.file_name(), Some(record::encode(task, record))),
+        };
+        tree.entries.retain(|entry| entry.filename != file.as_str());
+        if let Some(content) = content {
+            let oid =
+                repo.write_blob(content.as_bytes()).map_err(|error| not_writable(repo, &error))?.detach();
+            tree.entries.push(TreeEntry { mode: EntryKind::Blob.into(), filename: file.into(), oid });
+        }
+    }
+    tree.entries.sort();
+    let tree = repo.write_object(&tree).map_err(|error| not_writable(repo, &error))?.detach();
+    let signature = gix::actor::Signature {
+        name: plain(&signer.name),
+        email: plain(&signer.email),
+        time: gix::date::Time::new(signer.seconds, 0),
+    };
+    let commit = Commit {
+        tree,
+        parents: base.into_iter().collect(),
+        author: signature.clone(),
+        committer: signature,
+        encoding: None,
+        message: message(note, &signer.attempt).into(),
+        extra_headers: Vec::new(),
+    };
+    Ok(repo.write_object(&commit).map_err(|error| not_writable(repo, &error))?.detach())
+}
+
+fn not_writable(repo: &gix::Repository, error: &dyn std::fmt::Display) -> StoreError {
+    StoreError::NotWritable(format!("cannot write objects under {}: {error:#}", repo.common_dir().display()))
+}
+
+/// A name or address without the characters that would break a commit's header.
+fn plain(text: &str) -> BString {
+    text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect::<String>().trim().into()
+}
+
+fn message(note: &CommitNote, attempt: &str) -> String {
+    let mut message = format!("{}\n\n", note.subject);
+    for action in &note.actions {
+        message.push_str(&format!(
+            "Lock-Action: {}\nLock-Task: {}\nLock-Id: {}\n",
+            action.word, action.task, action.lock_id
+        ));
+    }
+    message.push_str(&format!("Lock-Attempt: {attempt}\n"));
+    message
+}
+
+/// Whether `ancestor` is `tip` or in its history. The lock branch is one line of commits, so the
+/// walk is short when the answer is yes.
+///
+/// # Errors
+/// A commit on the way cannot be read.
+pub fn contains(repo: &gix::Repository, tip: ObjectId, ancestor: ObjectId) -> Result<bool, StoreError> {
+    let mut seen = std::collections::HashSet::new();
+    let mut queue = std::collections::VecDeque::from([tip]);
+    while let Some(id) = queue.pop_front() {
+        if id == ancestor {
+            return Ok(true);
+        }
+        if !seen.insert(id) {
+            continue;
+        }
+        match repo.find_commit(id) {
+            Ok(commit) => queue.extend(commit.parent_ids().map(gix::Id::detach)),
+            // The border of a shallow clone: nothing older is known here.
+            Err(_) if id != tip => {}
+            Err(error) => return Err(StoreError::Unreadable(format!("commit {id} cannot be read: {error}"))),
+        }
+    }
+    Ok(false)
+}
