@@ -15,12 +15,20 @@
 //! | [`domain`] | decides; no input or output, no clock, no git | nothing of ours |
 //! | [`sys`] | the outside world, one small door each | `domain` |
 //! | [`store`] | what persists, and the atomic step that changes it | `sys`, `domain` |
-//! | [`render`] | a verdict becomes text | `domain` |
-//! | [`commands`] | thin: arguments in, verdicts out | all |
+//! | [`context`], [`arbiter`], [`owner`] | options and configuration, settled once | `sys`, `domain` |
+//! | [`render`] | a verdict becomes text | `domain`, `context` |
+//! | [`commands`] | thin: arguments in, verdicts out | all but `render` |
 //!
 //! # Limitations
 //!
 //! * Both locks are conventions: they bind those who take them.
 //! * "Cannot tell" is an answer of its own and is never rounded up to "go ahead".
 
+pub mod arbiter;
+pub mod commands;
+pub mod context;
 pub mod domain;
+pub mod owner;
+pub mod render;
+pub mod store;
+pub mod sys;

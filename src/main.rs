@@ -1,1 +1,69 @@
-fn main(){}
+//! `git aitask-lock`: parse, run, render, exit.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use git_aitask_lock::commands::{self, Answer, Cli};
+use git_aitask_lock::context::Format;
+use git_aitask_lock::domain::failure::{Failure, FailureKind};
+use git_aitask_lock::render::{self, Printed, View};
+use git_aitask_lock::sys::{clock, terminal};
+
+fn main() -> ExitCode {
+    let (answer, format, quiet) = match Cli::try_parse() {
+        Ok(cli) => (commands::run(&cli), cli.global.format(), cli.global.quiet),
+        Err(error) if error.exit_code() == 0 => {
+            // Help and version, to standard output.
+            return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+        Err(error) => match format_of_arguments() {
+            // clap's own words fit a person best.
+            Format::Human => {
+                let _printed = error.print();
+                return ExitCode::from(2);
+            }
+            format => (Answer::from(usage(&error)), format, false),
+        },
+    };
+    let view = View { format, now: clock::now(), zone: clock::zone(), columns: terminal::columns(), quiet };
+    let printed = render::render(&answer.verdicts, &answer.remarks, &view);
+    print(&printed, answer.exit)
+}
+
+/// What is wrong with the command line, in one line.
+fn usage(error: &clap::Error) -> Failure {
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    Failure::new(FailureKind::Usage, message).hint("git aitask-lock -h")
+}
+
+/// The rendering that unparsable arguments ask for: machine forms are kept on every path.
+fn format_of_arguments() -> Format {
+    let asked =
+        |option: &str| std::env::args_os().skip(1).take_while(|arg| arg != "--").any(|arg| arg == option);
+    if asked("--json") {
+        Format::Json
+    } else if asked("--porcelain") {
+        Format::Porcelain
+    } else {
+        Format::Human
+    }
+}
+
+/// Prints, and turns a reader that went away or a full disk into the right exit code: what was done
+/// is done, so a closed pipe changes nothing; a result that could not be told is a failure.
+fn print(printed: &Printed, exit: u8) -> ExitCode {
+    let mut stderr = anstream::stderr().lock();
+    let _talk = stderr.write_all(printed.stderr.as_bytes());
+    let mut stdout = anstream::stdout().lock();
+    let written = stdout.write_all(printed.stdout.as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe && exit == 0 => {
+            let _talk = writeln!(stderr, "error: the result cannot be written to standard output: {error}");
+            ExitCode::from(128)
+        }
+        _ => ExitCode::from(exit),
+    }
+}

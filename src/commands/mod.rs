@@ -1,0 +1,120 @@
+//! The commands: arguments in, verdicts out. Each has a file of its own; the comments of its
+//! arguments are its help.
+
+use clap::{Parser, Subcommand};
+
+use crate::context::{Context, GlobalArgs};
+use crate::domain::failure::Failure;
+use crate::domain::verdict::{self, Verdict};
+
+pub mod anchor;
+pub mod check;
+pub mod claim;
+pub mod cleanup;
+pub mod exec;
+pub mod explain;
+pub mod init;
+pub mod list;
+pub mod locks;
+pub mod order;
+pub mod refresh;
+pub mod release;
+pub mod verdicts;
+
+/// Two locks that keep coding agents on one repository from stepping on each other
+#[derive(Debug, Parser)]
+#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version)]
+#[command(subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
+pub struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What can be asked.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Claim tasks for this session
+    #[command(visible_alias = "lock")]
+    Claim(claim::Args),
+    /// Renew this session's locks
+    Refresh(refresh::Args),
+    /// Give tasks back
+    #[command(visible_alias = "unlock")]
+    Release(release::Args),
+    /// Say whether a task is locked: exit code 0 locked, 1 free
+    Check(check::Args),
+    /// List all locks
+    List(list::Args),
+    /// Create the lock branch, or accept it as it is now
+    Init,
+    /// Remove the locks of archived tasks
+    Cleanup(cleanup::Args),
+    /// Show which process a lock taken here would name, and why
+    Anchor,
+    /// Run a command as a session of its own
+    Exec(exec::Args),
+    /// List every word that a command can answer with
+    Verdicts,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Answer {
+    /// The outcomes, in the order of the tasks.
+    pub verdicts: Vec<Verdict>,
+    /// The exit code.
+    pub exit: u8,
+    /// What a person may want to know besides.
+    pub remarks: Vec<String>,
+}
+
+impl Answer {
+    /// The outcomes, with the exit code that they give.
+    #[must_use]
+    pub fn of(verdicts: Vec<Verdict>) -> Self {
+        Self { exit: verdict::exit_code(&verdicts), verdicts, remarks: Vec::new() }
+    }
+
+    /// The outcomes of a command for which they are answers, whatever they say.
+    #[must_use]
+    pub fn with_exit(verdicts: Vec<Verdict>, exit: u8) -> Self {
+        Self { verdicts, exit, remarks: Vec::new() }
+    }
+
+    /// Adds remarks.
+    #[must_use]
+    pub fn remark(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
+        self.remarks.extend(remarks);
+        self
+    }
+}
+
+impl From<Failure> for Answer {
+    fn from(failure: Failure) -> Self {
+        Self::of(vec![Verdict::LockError(failure)])
+    }
+}
+
+/// Runs a command.
+#[must_use]
+pub fn run(cli: &Cli) -> Answer {
+    let global = &cli.global;
+    let context = || Context::open(global);
+    let ran = match &cli.command {
+        Command::Claim(args) => context().and_then(|context| claim::run(&context, args)),
+        Command::Refresh(args) => context().and_then(|context| refresh::run(&context, args)),
+        Command::Release(args) => context().and_then(|context| release::run(&context, args)),
+        Command::Check(args) => context().and_then(|context| check::run(&context, args)),
+        Command::List(args) => context().and_then(|context| list::run(&context, args)),
+        Command::Init => context().and_then(|context| init::run(&context)),
+        Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
+        Command::Anchor => anchor::run(global),
+        Command::Exec(args) => exec::run(args),
+        Command::Verdicts => Ok(verdicts::run()),
+    };
+    ran.unwrap_or_else(Answer::from)
+}

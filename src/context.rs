@@ -1,0 +1,215 @@
+//! What a command runs with: its global options, the configuration and the repository, settled once.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use jiff::SignedDuration;
+
+use crate::arbiter;
+use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::task_id::TaskId;
+use crate::owner;
+use crate::sys::anchor::{self, AnchorEnv, Resolution};
+use crate::sys::git::Git;
+use crate::sys::git::remote::Arbiter;
+use crate::sys::host;
+use crate::sys::repository::{OpenError, Repository};
+use crate::sys::terminal;
+
+/// Options that every command takes.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Options for every command")]
+pub struct GlobalArgs {
+    /// Run as if started in this folder
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub directory: Option<PathBuf>,
+    /// Print one JSON document on standard output
+    #[arg(long, global = true, conflicts_with = "porcelain")]
+    pub json: bool,
+    /// Print one stable line for each task on standard output
+    #[arg(long, global = true)]
+    pub porcelain: bool,
+    /// Say nothing that is not asked for
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more of what is done
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// The remote that decides, by name or address; `.` means none
+    #[arg(long, value_name = "NAME", global = true)]
+    pub remote: Option<String>,
+    /// Most time that the command may take, such as 30s or 2m
+    #[arg(long, value_name = "DURATION", value_parser = duration, global = true)]
+    pub timeout: Option<Duration>,
+    /// Answer every question with yes
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Never ask anything
+    #[arg(long, global = true)]
+    pub no_input: bool,
+}
+
+/// How a verdict is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Sentences.
+    Human,
+    /// `WORD:field|field`.
+    Porcelain,
+    /// One JSON document.
+    Json,
+}
+
+impl GlobalArgs {
+    /// The chosen rendering.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        match (self.json, self.porcelain) {
+            (true, _) => Format::Json,
+            (false, true) => Format::Porcelain,
+            (false, false) => Format::Human,
+        }
+    }
+
+    /// Whether a person can be asked.
+    #[must_use]
+    pub fn interactive(&self) -> bool {
+        self.format() == Format::Human && !self.yes && !self.no_input && terminal::can_ask()
+    }
+}
+
+/// Reads a duration such as `60s`, `2m` or `1h30m`; a bare number counts seconds.
+///
+/// # Errors
+/// The text is no duration, or a negative one.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    let parsed: SignedDuration =
+        text.parse().map_err(|_| "a duration is written like 30s, 2m or 1h30m".to_owned())?;
+    Duration::try_from(parsed).map_err(|_| "a duration is not negative".to_owned())
+}
+
+/// A command's repository and settings.
+pub struct Context {
+    /// The global options.
+    pub global: GlobalArgs,
+    /// The repository.
+    pub repo: Repository,
+    /// The lock branch, as a full reference name.
+    pub branch: String,
+    /// When the command has to be done.
+    pub deadline: Instant,
+}
+
+impl Context {
+    /// Opens the repository and reads the settings that every command needs.
+    ///
+    /// # Errors
+    /// There is no usable repository, or a setting makes no sense.
+    pub fn open(global: &GlobalArgs) -> Result<Self, Failure> {
+        let started = Instant::now();
+        let repo = Repository::find(global.directory.as_deref()).map_err(no_repository)?;
+        let timeout = match global.timeout {
+            Some(timeout) => timeout,
+            None => duration_setting(&repo, "aitask-lock.timeout", Duration::from_secs(60))?,
+        };
+        let name = repo.config("aitask-lock.branch").unwrap_or_else(|| "aitask-locks".to_owned());
+        let branch = format!("refs/heads/{name}");
+        if gix::refs::FullName::try_from(branch.as_str()).is_err() {
+            return Err(bad_setting("aitask-lock.branch", &name, "it is no branch name"));
+        }
+        let deadline = started + timeout.min(Duration::from_secs(24 * 60 * 60));
+        Ok(Self { global: global.clone(), repo, branch, deadline })
+    }
+
+    /// A sealed git for this repository.
+    #[must_use]
+    pub fn git(&self) -> Git {
+        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline)
+    }
+
+    /// The one address that decides who holds a lock; none where the local branch does.
+    ///
+    /// # Errors
+    /// Several addresses could be meant.
+    pub fn arbiter(&self) -> Result<Option<Arbiter>, Failure> {
+        arbiter::resolve(&self.repo, self.global.remote.as_deref())
+    }
+
+    /// The lock branch as people write it.
+    #[must_use]
+    pub fn branch_name(&self) -> &str {
+        self.branch.strip_prefix("refs/heads/").unwrap_or(&self.branch)
+    }
+
+    /// The owner of locks taken here.
+    ///
+    /// # Errors
+    /// Nobody is configured.
+    pub fn owner(&self, option: Option<&str>) -> Result<String, Failure> {
+        owner::resolve(&self.repo, option)
+    }
+
+    /// The session of this command. Warnings about it are kept for whoever shows them.
+    #[must_use]
+    pub fn session(&self) -> Resolution {
+        let pinned = self.repo.config("aitask-lock.hostname");
+        anchor::resolve(host::here(pinned.as_deref()), &AnchorEnv::from_env())
+    }
+
+    /// How old a lock may be before a refresh writes.
+    ///
+    /// # Errors
+    /// The setting is no duration.
+    pub fn refresh_interval(&self) -> Result<Duration, Failure> {
+        duration_setting(&self.repo, "aitask-lock.refreshInterval", Duration::from_secs(600))
+    }
+
+    /// The folder of archived tasks.
+    #[must_use]
+    pub fn archived_dir(&self) -> Option<PathBuf> {
+        let folder = self.repo.config("aitask-lock.archivedDir");
+        let folder = folder.unwrap_or_else(|| "aitasks/archived".to_owned());
+        self.repo.work_dir.as_ref().map(|top| top.join(Path::new(&folder)))
+    }
+}
+
+/// A setting that is a duration.
+///
+/// # Errors
+/// The setting is no duration.
+pub fn duration_setting(repo: &Repository, key: &str, default: Duration) -> Result<Duration, Failure> {
+    match repo.config(key) {
+        None => Ok(default),
+        Some(value) => duration(&value).map_err(|why| bad_setting(key, &value, &why)),
+    }
+}
+
+fn bad_setting(key: &str, value: &str, why: &str) -> Failure {
+    Failure::new(FailureKind::Usage, format!("the setting {key} is {value:?}: {why}"))
+        .hint(format!("git config --show-origin --get {key}"))
+}
+
+fn no_repository(error: OpenError) -> Failure {
+    let failure = Failure::new(FailureKind::NoRepository, error.to_string());
+    match error {
+        OpenError::NotFound { .. } => {
+            failure.hint("run it inside a repository, or name one: git aitask-lock -C <folder> …")
+        }
+        OpenError::Refused { said, .. } if said.contains("dubious ownership") => failure
+            .detail("dubious_ownership")
+            .hint("git config --global --add safe.directory <folder> makes git trust the folder"),
+        OpenError::Refused { .. } | OpenError::Directory { .. } => failure,
+    }
+}
+
+/// Reads a task ID of the command line.
+///
+/// # Errors
+/// Says which rule the text breaks.
+pub fn task_id(text: &str) -> Result<TaskId, String> {
+    TaskId::parse(text).map_err(|why| why.to_string())
+}

@@ -1,0 +1,124 @@
+//! Who owns the locks that are taken here: an email, from the first place that names one.
+
+use std::path::{Path, PathBuf};
+
+use crate::domain::failure::{Failure, FailureKind};
+use crate::sys::files;
+use crate::sys::repository::Repository;
+
+/// Most bytes of an email.
+const MAX_BYTES: usize = 254;
+
+/// The owner: `--email`, else `GIT_AITASK_LOCK_EMAIL`, else `aitask-lock.email`, else `email:` in
+/// `aitasks/metadata/userconfig.yaml`, else the first line of `aitasks/metadata/emails.txt`, else
+/// `user.email`.
+///
+/// # Errors
+/// Nobody is named, or the first place that names somebody names no email.
+pub fn resolve(repo: &Repository, option: Option<&str>) -> Result<String, Failure> {
+    let variable = || std::env::var("GIT_AITASK_LOCK_EMAIL").ok();
+    let sources: [(&str, &dyn Fn() -> Option<String>); 6] = [
+        ("--email", &|| option.map(str::to_owned)),
+        ("GIT_AITASK_LOCK_EMAIL", &variable),
+        ("aitask-lock.email", &|| repo.config("aitask-lock.email")),
+        ("aitasks/metadata/userconfig.yaml", &|| user_config(repo)),
+        ("aitasks/metadata/emails.txt", &|| first_email(repo)),
+        ("user.email", &|| committer_email(repo)),
+    ];
+    for (source, read) in sources {
+        let Some(email) = read() else { continue };
+        let email = email.trim();
+        if email.is_empty() && source != "--email" {
+            continue;
+        }
+        return check(email)
+            .map(|()| email.to_owned())
+            .map_err(|why| Failure::new(FailureKind::Usage, format!("{source} names no owner: {why}")));
+    }
+    let message = "nobody is named as the owner of locks: there is no --email, GIT_AITASK_LOCK_EMAIL, \
+                   aitask-lock.email, email: in aitasks/metadata/userconfig.yaml, line in \
+                   aitasks/metadata/emails.txt, or user.email";
+    Err(Failure::new(FailureKind::Usage, message).hint("git config aitask-lock.email you@example.com"))
+}
+
+fn check(email: &str) -> Result<(), &'static str> {
+    if email.is_empty() {
+        Err("it is empty")
+    } else if email.len() > MAX_BYTES {
+        Err("it is longer than 254 bytes")
+    } else if email.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
+        Err("it holds control characters")
+    } else {
+        Ok(())
+    }
+}
+
+/// The places of a worktree's files: this worktree, then the main one, where files that git does
+/// not track have stayed.
+fn places(repo: &Repository, file: &str) -> Vec<PathBuf> {
+    let main = repo.common_dir.parent().filter(|_| repo.common_dir.ends_with(".git"));
+    let mut places: Vec<PathBuf> = Vec::new();
+    for top in repo.work_dir.as_deref().into_iter().chain(main.map(Path::new)) {
+        let place = top.join(file);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn first_text(repo: &Repository, file: &str) -> Option<String> {
+    let text = |place: PathBuf| files::read_bounded(&place, 64 * 1024).ok().flatten();
+    let bytes = places(repo, file).into_iter().find_map(text)?;
+    String::from_utf8(bytes).ok()
+}
+
+fn user_config(repo: &Repository) -> Option<String> {
+    let text = first_text(repo, "aitasks/metadata/userconfig.yaml")?;
+    let config: serde_yaml::Value = serde_yaml::from_str(&text).ok()?;
+    config.get("email")?.as_str().map(str::to_owned)
+}
+
+fn first_email(repo: &Repository) -> Option<String> {
+    let text = first_text(repo, "aitasks/metadata/emails.txt")?;
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+fn committer_email(repo: &Repository) -> Option<String> {
+    repo.config("user.email")
+}
+
+/// Name and email that sign lock commits: `aitask-lock.committer` (`Name <email>`), else git's own, else
+/// the owner's.
+#[must_use]
+pub fn committer(repo: &Repository, owner: &str) -> (String, String) {
+    if let Some(setting) = repo.config("aitask-lock.committer") {
+        if let Some((name, email)) = setting.trim_end_matches('>').rsplit_once('<') {
+            let name = if name.trim().is_empty() { email } else { name };
+            return (name.trim().to_owned(), email.trim().to_owned());
+        }
+        return (setting.clone(), setting);
+    }
+    if let Some(Ok(signature)) = repo.gix.committer()
+        && !signature.name.is_empty()
+        && !signature.email.is_empty()
+    {
+        return (signature.name.to_string(), signature.email.to_string());
+    }
+    (owner.to_owned(), owner.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_an_owner() {
+        for good in ["alice@example.com", "Ann Example: lead # core", "jösé@example.com"] {
+            assert_eq!(check(good), Ok(()), "{good}");
+        }
+        for bad in ["", "a\nb", "a\u{1b}[2J", &"x".repeat(255)] {
+            assert!(check(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! One or two sentences: what happened, who holds it, since when, and the next command to run.
+
+use super::escape::{for_shell, for_terminal};
+use super::{Printed, View, style, table};
+use crate::domain::failure::Failure;
+use crate::domain::liveness::Liveness;
+use crate::domain::lock::LockView;
+use crate::domain::moment;
+use crate::domain::verdict::{Changed, NotHeld, Reason, Refused, Released, Retaken, Verdict, Wanted};
+
+/// Renders all outcomes. Answers and successes are data; refusals, failures and hints are talk.
+#[must_use]
+pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
+    let mut printed = Printed::default();
+    if let Some(table) = table::render(verdicts, view) {
+        printed.stdout = table;
+        return printed;
+    }
+    for verdict in verdicts {
+        tell(verdict, view, &mut printed);
+    }
+    printed
+}
+
+fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
+    let Printed { stdout, stderr } = printed;
+    let mut say = |text: String| {
+        if !view.quiet {
+            stdout.push_str(&text);
+            stdout.push('\n');
+        }
+    };
+    match verdict {
+        Verdict::Claimed(taken) => {
+            say(format!("{} Task {} is yours ({}).", style::good("Claimed."), taken.task, session(taken.pid)))
+        }
+        Verdict::Refreshed(taken) if taken.written => {
+            say(format!("Task {} is still yours; renewed.", taken.task))
+        }
+        Verdict::Refreshed(taken) => say(format!("Task {} is still yours.", taken.task)),
+        Verdict::ReclaimCrash(retaken) => say(format!(
+            "{} Task {} is yours again: {}; it was claimed {}.",
+            style::good("Reclaimed."),
+            retaken.task,
+            retaken.previous.liveness,
+            since(&retaken.previous, view)
+        )),
+        Verdict::LockReclaim(retaken) => say(other_host(retaken, view)),
+        Verdict::ReclaimStatus(retaken) => say(format!(
+            "{} Task {} is yours: your lock of {} never named a process.",
+            style::good("Reclaimed."),
+            retaken.task,
+            since(&retaken.previous, view)
+        )),
+        Verdict::ForceUnlocked(forced) => say(format!(
+            "{} The lock of task {} was {}'s ({}); it is {} now.",
+            style::doubtful("Forced."),
+            forced.task,
+            owner(&forced.previous),
+            since(&forced.previous, view),
+            if forced.lock_id.is_some() { "yours" } else { "free" }
+        )),
+        Verdict::Released(released) => say(released_text("Released", released)),
+        Verdict::WouldRelease(released) => say(released_text("Would release", released)),
+        Verdict::NotHeld(NotHeld { task, wanted: Wanted::Release, .. }) => {
+            say(format!("Task {task} is not locked: nothing to release."));
+        }
+        Verdict::Locked(lock) => {
+            stdout.push_str(&format!("{}\n", locked(lock, view)));
+        }
+        Verdict::Free { task } => stdout.push_str(&format!("Task {task} is {}.\n", style::good("free"))),
+        Verdict::Initialized { branch, remote, created, .. } => say(format!(
+            "The lock branch {} {} {}.",
+            for_terminal(branch),
+            if *created { "was created" } else { "is there" },
+            remote.as_deref().map_or_else(
+                || "in this repository".to_owned(),
+                |remote| format!("on {}", for_terminal(remote))
+            )
+        )),
+        Verdict::Anchor(anchor) => stdout.push_str(&format!(
+            "A lock taken here names process {}{}, found through {}.\n{}",
+            style::strong(&anchor.pid.to_string()),
+            anchor.program.as_deref().map(|name| format!(" ({})", for_terminal(name))).unwrap_or_default(),
+            anchor.source.as_str(),
+            tried(&anchor.tried)
+        )),
+        Verdict::NoSessionAnchor { tried: candidates } => {
+            stderr.push_str(&style::refused(
+                "no process stands for this session, so its locks cannot be told from those of a lost one",
+            ));
+            stderr.push_str(&tried(candidates));
+            stderr.push_str(&style::hint(
+                "start the agent as a session of its own: git aitask-lock exec -- <command>",
+            ));
+            stderr.push_str(&style::hint("or start it in a tmux pane, or set AIT_AGENT_PID to its process"));
+        }
+        Verdict::LockFailed(refused)
+        | Verdict::LockLiveHolder(refused)
+        | Verdict::LockUnverifiableHolder(refused) => refusal(refused, view, stderr),
+        Verdict::HolderChanged(changed) => holder_changed(changed, view, stderr),
+        Verdict::NotHeld(not_held) => not_held_text(not_held, view, stderr),
+        Verdict::NotClaimed(held_back) | Verdict::NotReleased(held_back) => stderr.push_str(&style::refused(
+            &format!("task {} was left alone, because of task {}", held_back.task, held_back.because_of),
+        )),
+        Verdict::LockError(failure) => failure_text(failure, stderr),
+        // Only the table shows these.
+        Verdict::Word(_) => {}
+    }
+}
+
+fn session(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "no process recorded".to_owned(), |pid| format!("session process {pid}"))
+}
+
+fn other_host(retaken: &Retaken, view: &View) -> String {
+    format!(
+        "{} Task {} is yours here: you claimed it on {} {}. Whether that session still works on it cannot be told from here.",
+        style::doubtful("Reclaimed."),
+        retaken.task,
+        host(&retaken.previous),
+        since(&retaken.previous, view)
+    )
+}
+
+fn released_text(word: &str, released: &Released) -> String {
+    let previous = &released.previous;
+    let why = match released.reason {
+        Reason::Asked => String::new(),
+        Reason::Gone => format!(": {}", previous.liveness),
+        Reason::Archived => format!(": the task is archived (it was {}'s)", owner(previous)),
+        Reason::Own => format!(": it was yours, from {}", host(previous)),
+    };
+    format!("{word} task {}{why}.", previous.task)
+}
+
+fn locked(lock: &LockView, view: &View) -> String {
+    use crate::domain::lock::State;
+    let who = match lock.state {
+        State::Mine => "is yours, in this session".to_owned(),
+        _ => format!("is locked by {} on {}", owner(lock), host(lock)),
+    };
+    let mut text = format!("Task {} {who}, since {}", lock.task, since(lock, view));
+    match (lock.damage, lock.state) {
+        (Some(damage), _) => text.push_str(&format!("; {}", damage.sentence())),
+        (None, State::Mine) => {}
+        (None, _) => text.push_str(&format!("; {}", with_pid(lock))),
+    }
+    text.push('.');
+    if let Some(note) = &lock.note {
+        text.push_str(&format!("\nNote: {}", for_terminal(note)));
+    }
+    if let Some(file) = &lock.file {
+        text.push_str(&format!("\nIts file has another spelling: {}", for_terminal(file)));
+    }
+    text
+}
+
+/// What is known of the session, with its process.
+fn with_pid(lock: &LockView) -> String {
+    match (lock.pid, lock.liveness) {
+        (Some(pid), Liveness::Alive) => format!("its session (process {pid}) is alive"),
+        (Some(pid), liveness) => format!("{liveness} (process {pid})"),
+        (None, liveness) => liveness.to_string(),
+    }
+}
+
+fn refusal(refused: &Refused, view: &View, stderr: &mut String) {
+    let holder = &refused.holder;
+    let what = match holder.damage {
+        Some(damage) => format!("task {} is locked, and {}", holder.task, damage.sentence()),
+        None => format!("task {} is locked by {} on {}", holder.task, owner(holder), host(holder)),
+    };
+    let session = if holder.damage.is_some() { String::new() } else { format!("; {}", with_pid(holder)) };
+    stderr.push_str(&style::refused(&format!("{what}, since {}{session}", since(holder, view))));
+    if let Some(file) = &holder.file {
+        stderr.push_str(&style::hint(&format!("the lock stands there as {}", for_terminal(file))));
+    }
+    let verb = match refused.wanted {
+        Wanted::Release => "release",
+        Wanted::Claim | Wanted::Refresh => "claim",
+    };
+    stderr.push_str(&style::hint(&format!(
+        "leave it alone, or take it knowingly: git aitask-lock {verb} {} --force --expect {}",
+        holder.task,
+        for_shell(&holder.lock_id)
+    )));
+}
+
+fn holder_changed(changed: &Changed, view: &View, stderr: &mut String) {
+    let now = match &changed.now {
+        None => "it is free now".to_owned(),
+        Some(now) => format!("it is {}'s on {} now, since {}", owner(now), host(now), since(now, view)),
+    };
+    stderr.push_str(&style::refused(&format!(
+        "the lock of task {} is not the one you looked at: {now}",
+        changed.task
+    )));
+    stderr.push_str(&style::hint(&format!("look again: git aitask-lock check {}", changed.task)));
+}
+
+fn not_held_text(not_held: &NotHeld, view: &View, stderr: &mut String) {
+    let now = match &not_held.holder {
+        None => "nobody holds it".to_owned(),
+        Some(holder) => format!(
+            "it is {}'s, from {}, since {}; {}",
+            owner(holder),
+            host(holder),
+            since(holder, view),
+            with_pid(holder)
+        ),
+    };
+    stderr.push_str(&style::refused(&format!("this session does not hold task {}: {now}", not_held.task)));
+    stderr.push_str(&style::hint(&format!("git aitask-lock claim {}", not_held.task)));
+}
+
+fn failure_text(failure: &Failure, stderr: &mut String) {
+    stderr.push_str(&style::error(&for_terminal(&failure.message)));
+    for hint in &failure.hints {
+        stderr.push_str(&style::hint(&for_terminal(hint)));
+    }
+}
+
+fn tried(candidates: &[String]) -> String {
+    candidates.iter().map(|candidate| format!("  {}\n", for_terminal(candidate))).collect()
+}
+
+/// The owner, or that it cannot be told.
+pub(super) fn owner(lock: &LockView) -> String {
+    lock.owner.as_deref().map_or_else(|| "somebody unknown".to_owned(), for_terminal)
+}
+
+/// The host, or that it cannot be told.
+pub(super) fn host(lock: &LockView) -> String {
+    lock.hostname.as_deref().map_or_else(|| "an unknown host".to_owned(), for_terminal)
+}
+
+/// When it was claimed, with the age.
+fn since(lock: &LockView, view: &View) -> String {
+    match &lock.locked_at {
+        None => "an unknown time".to_owned(),
+        Some(text) => for_terminal(&moment::with_age(view.now, &moment::read(text, &view.zone))),
+    }
+}

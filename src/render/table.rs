@@ -1,0 +1,86 @@
+//! Tables for a person: the list of locks and the list of words, fitted to the terminal.
+
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+
+use super::View;
+use super::escape::for_terminal;
+use crate::domain::lock::{LockView, State};
+use crate::domain::moment;
+use crate::domain::verdict::Verdict;
+
+/// A table of the outcomes, if they are rows of one.
+#[must_use]
+pub fn render(verdicts: &[Verdict], view: &View) -> Option<String> {
+    if let [Verdict::Word(_), ..] = verdicts {
+        return Some(words(verdicts, view));
+    }
+    let locks: Vec<&LockView> = verdicts.iter().filter_map(lock_of).collect();
+    (locks.len() > 1 && locks.len() == verdicts.len()).then(|| list(&locks, view))
+}
+
+fn lock_of(verdict: &Verdict) -> Option<&LockView> {
+    match verdict {
+        Verdict::Locked(lock) => Some(lock),
+        _ => None,
+    }
+}
+
+fn empty(view: &View, header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    if let Some(columns) = view.columns {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(header.iter().map(|title| Cell::new(title).add_attribute(Attribute::Bold)));
+    table
+}
+
+/// One row a lock: task, owner, host, session, state, age, note.
+#[must_use]
+pub fn list(locks: &[&LockView], view: &View) -> String {
+    let mut table = empty(view, &["TASK", "OWNER", "HOST", "SESSION", "STATE", "AGE", "NOTE"]);
+    for lock in locks {
+        let unknown = || "unknown".to_owned();
+        let age = lock.locked_at.as_deref().map_or_else(unknown, |text| {
+            moment::age_text(moment::age(view.now, &moment::read(text, &view.zone)))
+        });
+        table.add_row([
+            Cell::new(lock.task.as_str()),
+            Cell::new(lock.owner.as_deref().map_or_else(unknown, for_terminal)),
+            Cell::new(lock.hostname.as_deref().map_or_else(unknown, for_terminal)),
+            Cell::new(lock.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string())),
+            state(lock.state),
+            Cell::new(age),
+            Cell::new(for_terminal(lock.note.as_deref().unwrap_or_default())),
+        ]);
+    }
+    lines(&table)
+}
+
+fn state(state: State) -> Cell {
+    let (word, color) = match state {
+        State::Mine => ("mine", Color::Green),
+        State::Live => ("live", Color::Blue),
+        State::Gone => ("gone", Color::Yellow),
+        State::CannotTell => ("cannot tell", Color::Magenta),
+        State::Elsewhere => ("elsewhere", Color::Cyan),
+        State::Unreadable => ("unreadable", Color::Red),
+    };
+    Cell::new(word).fg(color)
+}
+
+fn words(verdicts: &[Verdict], view: &View) -> String {
+    let mut table = empty(view, &["WORD", "EXIT", "MEANING"]);
+    for verdict in verdicts {
+        if let Verdict::Word(word) = verdict {
+            table.add_row([word.word, word.exit, word.meaning]);
+        }
+    }
+    lines(&table)
+}
+
+fn lines(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().trim_start_matches(' ').to_owned() + "\n").collect()
+}
