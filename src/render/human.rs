@@ -23,6 +23,9 @@ pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
 }
 
 fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
+    if let Verdict::Merge(verdict) = verdict {
+        return super::merge::human(verdict, view, printed);
+    }
     let Printed { stdout, stderr } = printed;
     let mut say = |text: String| {
         if !view.quiet {
@@ -104,8 +107,8 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             &format!("task {} was left alone, because of task {}", held_back.task, held_back.because_of),
         )),
         Verdict::LockError(failure) => failure_text(failure, stderr),
-        // Only the table shows these.
-        Verdict::Word(_) => {}
+        // Only the table shows the words; merges have a file of their own.
+        Verdict::Word(_) | Verdict::Merge(_) => {}
     }
 }
 
