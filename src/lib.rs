@@ -24,3 +24,4 @@
 //! * "Cannot tell" is an answer of its own and is never rounded up to "go ahead".
 
 pub mod domain;
+pub mod sys;

@@ -177,9 +177,7 @@ impl Session {
         Anchor {
             process: match &self.process {
                 None => RecordedProcess::None,
-                Some(process) => {
-                    RecordedProcess::Process { pid: process.pid, token: process.token.clone() }
-                }
+                Some(process) => RecordedProcess::Process { pid: process.pid, token: process.token.clone() },
             },
             table: self.here.table.clone(),
             hostname: self.here.hostname.clone(),

@@ -66,9 +66,8 @@ impl TaskId {
             Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => rest,
             _ => text,
         };
-        let decimal = bare
-            .split('_')
-            .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+        let decimal =
+            bare.split('_').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
         if !decimal {
             return Ok(Self(bare.to_owned()));
         }
@@ -185,7 +184,9 @@ mod tests {
             let task = TaskId::of_file_name(name);
             assert_eq!(task.as_ref().map(TaskId::as_str), Some("7"), "{name}");
         }
-        for name in ["README.md", "t7_lock.yml", "7_lock.yaml", "t_lock.yaml", "t../x_lock.yaml", "t7_lock.yaml~"] {
+        for name in
+            ["README.md", "t7_lock.yml", "7_lock.yaml", "t_lock.yaml", "t../x_lock.yaml", "t7_lock.yaml~"]
+        {
             assert_eq!(TaskId::of_file_name(name), None, "{name}");
         }
     }

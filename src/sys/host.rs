@@ -1,0 +1,106 @@
+//! The only door to the machine's identity: boot id, namespaces, host name, machine id.
+
+use std::fmt::Write as _;
+use std::io;
+
+use crate::domain::anchor::{Here, ProcessTable};
+use crate::sys::process;
+
+/// Inode number of the initial PID namespace (`PROC_PID_INIT_INO` of the kernel).
+const INITIAL_PID_NAMESPACE: u64 = 4_026_531_836;
+
+/// Makes the derived id useless anywhere else, as `machine-id(5)` asks of applications.
+const MACHINE_ID_SALT: &[u8] = b"git-aitask-lock machine id 1\n";
+
+/// The place from which the running command judges.
+///
+/// `pinned_hostname` is `aitask-lock.hostname`, which stands in for the machine's own name.
+#[must_use]
+pub fn here(pinned_hostname: Option<&str>) -> Here {
+    let table = process_table();
+    Here {
+        initial_pid_namespace: table
+            .as_ref()
+            .is_some_and(|table| table.pid_namespace == INITIAL_PID_NAMESPACE),
+        table,
+        hostname: match pinned_hostname {
+            Some(pinned) => usable_hostname(pinned),
+            None => own_hostname(),
+        },
+        machine_id: std::fs::read("/etc/machine-id").ok().and_then(|raw| derived_machine_id(&raw)),
+    }
+}
+
+/// Our process table, or `None` where `/proc` is missing or shows the one of somebody else.
+fn process_table() -> Option<ProcessTable> {
+    if !process::proc_is_ours() {
+        return None;
+    }
+    Some(ProcessTable {
+        boot_id: boot_id(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?)?,
+        pid_namespace: namespace("pid").ok()??,
+        // A kernel older than time namespaces has one clock for everybody.
+        time_namespace: match namespace("time") {
+            Ok(inode) => inode?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(_) => return None,
+        },
+    })
+}
+
+fn namespace(kind: &str) -> io::Result<Option<u64>> {
+    let link = std::fs::read_link(format!("/proc/self/ns/{kind}"))?;
+    Ok(link.to_str().and_then(|text| namespace_inode(text, kind)))
+}
+
+/// Reads `pid:[4026531836]`.
+fn namespace_inode(link: &str, kind: &str) -> Option<u64> {
+    link.strip_prefix(kind)?.strip_prefix(":[")?.strip_suffix(']')?.parse().ok()
+}
+
+/// A boot id in the one form the kernel prints: a lower-case UUID.
+fn boot_id(text: &str) -> Option<String> {
+    let id = text.trim_end();
+    let well_formed = id.len() == 36
+        && id.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        });
+    well_formed.then(|| id.to_owned())
+}
+
+fn own_hostname() -> Option<String> {
+    usable_hostname(rustix::system::uname().nodename().to_str().ok()?)
+}
+
+/// A name that says something: `unknown` is what older records hold when there was none, and
+/// `(none)` is what the kernel answers before anybody has set one.
+fn usable_hostname(name: &str) -> Option<String> {
+    let name = name.trim();
+    let usable = !matches!(name, "" | "unknown" | "(none)")
+        && name.len() <= 255
+        && !name.chars().any(char::is_control);
+    usable.then(|| name.to_owned())
+}
+
+/// Hashes the content of `/etc/machine-id`, which must not leave the machine as it is.
+///
+/// `None` for what is no id: empty, `uninitialized` (first boot of an image) or all zero.
+fn derived_machine_id(raw: &[u8]) -> Option<String> {
+    let id = raw.trim_ascii();
+    if id.len() != 32 || !id.iter().all(u8::is_ascii_hexdigit) || id.iter().all(|&digit| digit == b'0') {
+        return None;
+    }
+    let mut data = MACHINE_ID_SALT.to_vec();
+    data.extend(id.to_ascii_lowercase());
+    let hash = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, &data).ok()?;
+    let mut text = String::with_capacity(32);
+    for byte in hash.as_bytes().iter().take(16) {
+        // Writing into a string cannot fail.
+        _ = write!(text, "{byte:02x}");
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests;

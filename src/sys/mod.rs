@@ -1,0 +1,25 @@
+//! The outside world, one small door each.
+//!
+//! Nothing here decides who gets a lock: a door looks or acts and reports what it found as plain
+//! values of [`crate::domain`]. System calls, clocks, files and programs are used here only.
+
+/// Which process stands for the session of the running command.
+pub mod anchor;
+/// Runs a program with a deadline and leaves nothing of it behind.
+pub mod child;
+/// The time of day, deadlines and sleeping.
+pub mod clock;
+/// Small files that are either complete or absent.
+pub mod files;
+/// Short exclusion among the commands of one machine.
+pub mod flock;
+/// The machine and the process table that the command runs in.
+pub mod host;
+/// Looks at processes and waits for their end.
+pub mod process;
+/// Random bytes of the kernel.
+pub mod random;
+/// Passes on the signals that end us while a child runs.
+mod signals;
+/// Asks tmux for the process of a pane.
+pub mod tmux;
