@@ -259,5 +259,7 @@ fn readable(fd: &OwnedFd) -> Option<bool> {
     }
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod in_namespaces;
 #[cfg(test)]
 mod tests;
