@@ -259,7 +259,8 @@ fn readable(fd: &OwnedFd) -> Option<bool> {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod in_namespaces;
 #[cfg(test)]
 mod tests;
