@@ -3,6 +3,8 @@
 //! As everywhere in this room, these are decisions over plain values; files, processes and git are
 //! looked at by others.
 
+pub mod queue;
 pub mod reservation;
 pub mod residue;
+pub mod rules;
 pub mod verdict;
