@@ -109,7 +109,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             &format!("task {} was left alone, because of task {}", held_back.task, held_back.because_of),
         )),
         Verdict::Declined { task } => {
-            stderr.push_str(&style::refused(&format!("task {task} was left as it was")))
+            stderr.push_str(&style::refused(&format!("task {task} was left as it was")));
         }
         Verdict::LockError(failure) => failure_text(failure, stderr),
         // Only the table shows these.
