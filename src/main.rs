@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use git_aitask_lock::commands::{self, Answer, Cli};
 use git_aitask_lock::context::Format;
 use git_aitask_lock::domain::failure::{Failure, FailureKind};
@@ -34,17 +34,25 @@ fn main() -> ExitCode {
 
 /// What is wrong with the command line, in one line, with what clap proposes instead.
 fn usage(error: &clap::Error) -> Failure {
+    let mut hints = Vec::new();
     let text = error.to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
     let mut message = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-    let mut hints = Vec::new();
     for line in lines {
         if let Some(tip) = line.strip_prefix("tip: ") {
             hints.push(tip.to_owned());
         } else if line.starts_with('<') && message.ends_with(':') {
             message = format!("{message} {line}");
         }
+    }
+    // A value may hold anything, line ends included: it is shown short and by itself.
+    if let (Some(ContextValue::String(value)), Some(why)) =
+        (error.get(ContextKind::InvalidValue), std::error::Error::source(error))
+    {
+        let shown: String = value.chars().take(60).collect();
+        let cut = if shown.len() < value.len() { "…" } else { "" };
+        message = format!("'{shown}{cut}' cannot be used: {why}");
     }
     hints.push("git aitask-lock -h".to_owned());
     hints.into_iter().fold(Failure::new(FailureKind::Usage, message), Failure::hint)
