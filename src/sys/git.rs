@@ -13,9 +13,14 @@ use super::child::{self, End, Finished, Limits};
 
 pub mod environment;
 pub mod failure;
+pub mod merge;
 pub mod push;
 pub mod refs;
 pub mod remote;
+pub mod rescue;
+pub mod residue;
+pub mod undo;
+pub mod worktree;
 
 pub use failure::{Cause, GitFailure};
 
@@ -41,6 +46,8 @@ pub struct Git {
     git_dir: PathBuf,
     work_dir: PathBuf,
     deadline: Instant,
+    /// Whether calls with the user's hooks find the repository by themselves.
+    discovers: bool,
 }
 
 /// One finished call.
@@ -73,7 +80,29 @@ impl Git {
     /// addresses count from), with everything over by `deadline`.
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: git_dir.to_owned(), work_dir: work_dir.to_owned(), deadline }
+        Self { git_dir: git_dir.to_owned(), work_dir: work_dir.to_owned(), deadline, discovers: false }
+    }
+
+    /// A git for one worktree, started at its top.
+    ///
+    /// Hooks that run in there see what they see under a git called by hand: `GIT_DIR` is not set for
+    /// them where git can do without, since a hook that changes the folder would drag it along.
+    #[must_use]
+    pub fn in_worktree(git_dir: &Path, top: &Path, deadline: Instant) -> Self {
+        let discovers = top.join(".git").exists();
+        Self { discovers, ..Self::new(git_dir, top, deadline) }
+    }
+
+    /// The private git directory.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// Where git is started: the top of the worktree, where there is one.
+    #[must_use]
+    pub fn work_dir(&self) -> &Path {
+        &self.work_dir
     }
 
     /// The same git with another deadline.
@@ -117,10 +146,13 @@ impl Git {
         let mut command = Command::new("git");
         command.current_dir(&self.work_dir);
         environment::seal(&mut command);
+        environment::seal_hooks(&mut command, hooks);
         for setting in environment::settings(hooks) {
             command.arg("-c").arg(setting);
         }
-        command.arg("--git-dir").arg(&self.git_dir);
+        if hooks == Hooks::Off || !self.discovers {
+            command.arg("--git-dir").arg(&self.git_dir);
+        }
         command.args(args);
         for (name, value) in env {
             command.env(name, value);
@@ -138,6 +170,7 @@ pub fn run_anywhere(directory: &Path, args: &[&str], deadline: Instant) -> Resul
     let mut command = Command::new("git");
     command.current_dir(directory);
     environment::seal_messages(&mut command);
+    environment::seal_hooks(&mut command, Hooks::Off);
     command.args(args);
     finish(command, deadline, None, args.first().map(OsStr::new))
 }
@@ -150,6 +183,7 @@ pub fn run_detached(directory: &Path, args: &[&str], deadline: Instant) -> Resul
     let mut command = Command::new("git");
     command.current_dir(directory);
     environment::seal(&mut command);
+    environment::seal_hooks(&mut command, Hooks::Off);
     command.args(args);
     finish(command, deadline, None, args.first().map(OsStr::new))
 }
