@@ -64,9 +64,14 @@ pub fn run(context: &Context, ask: &Ask<'_>) -> Result<Answer, Failure> {
         consent: Consent::NotAsked,
     };
     let verdicts = carry_out(context, &order, &asker)?;
-    let warnings = resolution.warnings.iter().map(ToString::to_string);
-    let warnings: Vec<String> = if names_a_process(&verdicts) { warnings.collect() } else { Vec::new() };
-    Ok(Answer::of(verdicts).remark(warnings))
+    let mut remarks = Vec::new();
+    if records_a_session(&verdicts) {
+        remarks.extend(resolution.warnings.iter().map(ToString::to_string));
+        if resolution.session.process.is_none() {
+            remarks.push(NO_PROCESS.to_owned());
+        }
+    }
+    Ok(Answer::of(verdicts).remark(remarks))
 }
 
 /// Decides and writes an order on whatever stands on the branch.
@@ -92,8 +97,13 @@ pub fn carry_out(context: &Context, order: &Order, asker: &Asker) -> Result<Vec<
     }
 }
 
+/// What a lock without a process means for its owner.
+const NO_PROCESS: &str = "no process stands for this session, so whether it still works on the task can never \
+                          be told: start the agent with git aitask-lock exec -- <command>, in a tmux pane, or \
+                          with AIT_AGENT_PID set";
+
 /// Whether this session is recorded somewhere, so that doubts about its anchor matter.
-fn names_a_process(verdicts: &[Verdict]) -> bool {
+fn records_a_session(verdicts: &[Verdict]) -> bool {
     verdicts.iter().any(|verdict| {
         matches!(
             verdict,

@@ -8,6 +8,7 @@ pub mod cleanup;
 pub mod failure;
 pub mod liveness;
 pub mod lock;
+pub mod merge;
 pub mod moment;
 pub mod plan;
 pub mod record;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 use super::lock::LockView;
+use super::merge::verdict::MergeVerdict;
 use super::task_id::TaskId;
 
 /// One outcome. The variant is the word that scripts see; words, their order of fields and their
@@ -72,6 +73,15 @@ pub enum Verdict {
     Word(super::words::Word),
     /// Something went wrong; nothing is known to have been changed.
     LockError(Failure),
+    /// What a merge command came to.
+    #[serde(untagged)]
+    Merge(Box<MergeVerdict>),
+}
+
+impl From<MergeVerdict> for Verdict {
+    fn from(verdict: MergeVerdict) -> Self {
+        Self::Merge(Box::new(verdict))
+    }
 }
 
 /// A lock that this session holds.
@@ -269,6 +279,7 @@ impl Verdict {
             Self::NoSessionAnchor { .. } => "NO_SESSION_ANCHOR",
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
+            Self::Merge(verdict) => verdict.word(),
         }
     }
 
@@ -299,6 +310,7 @@ impl Verdict {
             Self::NoSessionAnchor { .. } => 20,
             Self::HolderChanged(_) => 27,
             Self::LockError(failure) => failure.kind.exit_code(),
+            Self::Merge(verdict) => verdict.exit_code(),
         }
     }
 

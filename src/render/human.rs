@@ -23,6 +23,9 @@ pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
 }
 
 fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
+    if let Verdict::Merge(verdict) = verdict {
+        return super::merge::human(verdict, view, printed);
+    }
     let Printed { stdout, stderr } = printed;
     let mut say = |text: String| {
         if !view.quiet {
@@ -32,10 +35,15 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
     };
     match verdict {
         Verdict::Claimed(taken) => {
-            say(format!("{} Task {} is yours ({}).", style::good("Claimed."), taken.task, session(taken.pid)))
+            say(format!(
+                "{} Task {} is yours ({}).",
+                style::good("Claimed."),
+                taken.task,
+                session(taken.pid)
+            ));
         }
         Verdict::Refreshed(taken) if taken.written => {
-            say(format!("Task {} is still yours; renewed.", taken.task))
+            say(format!("Task {} is still yours; renewed.", taken.task));
         }
         Verdict::Refreshed(taken) => say(format!("Task {} is still yours.", taken.task)),
         Verdict::ReclaimCrash(retaken) => say(format!(
@@ -104,8 +112,8 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             &format!("task {} was left alone, because of task {}", held_back.task, held_back.because_of),
         )),
         Verdict::LockError(failure) => failure_text(failure, stderr),
-        // Only the table shows these.
-        Verdict::Word(_) => {}
+        // Only the table shows the words; merges have a file of their own.
+        Verdict::Word(_) | Verdict::Merge(_) => {}
     }
 }
 

@@ -10,6 +10,7 @@ use crate::domain::verdict::Verdict;
 pub mod escape;
 pub mod human;
 pub mod json;
+pub mod merge;
 pub mod porcelain;
 pub mod style;
 pub mod table;

@@ -12,10 +12,12 @@ pub fn render(verdicts: &[Verdict]) -> String {
 
 /// The lines of one outcome: one, or for a failure one for each task it was about.
 fn lines(verdict: &Verdict) -> Vec<String> {
-    let Verdict::LockError(failure) = verdict else {
-        return vec![line(verdict.word(), &fields(verdict))];
+    let failure = match verdict {
+        Verdict::LockError(failure) => failure,
+        Verdict::Merge(verdict) => return vec![super::merge::porcelain(verdict)],
+        _ => return vec![line(verdict.word(), &fields(verdict))],
     };
-    let tasks: Vec<&str> = failure.tasks.iter().map(|task| task.as_str()).collect();
+    let tasks: Vec<&str> = failure.tasks.iter().map(super::super::domain::task_id::TaskId::as_str).collect();
     let tasks = if tasks.is_empty() { vec![""] } else { tasks };
     let fields = |task| vec![failure.kind.word().to_owned(), failure.detail.clone(), task];
     tasks.into_iter().map(|task| line("LOCK_ERROR", &fields(task.to_owned()))).collect()
@@ -111,7 +113,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             branch.clone(),
             remote.clone().unwrap_or_else(|| ".".to_owned()),
             if *created { "created" } else { "present" }.to_owned(),
-            lost.iter().map(|task| task.as_str()).collect::<Vec<_>>().join(","),
+            lost.iter().map(super::super::domain::task_id::TaskId::as_str).collect::<Vec<_>>().join(","),
         ],
         Verdict::Anchor(anchor) => vec![
             anchor.pid.to_string(),
@@ -119,7 +121,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             if anchor.strong { "proc" } else { "-" }.to_owned(),
             or_unknown(anchor.hostname.as_deref()),
         ],
-        Verdict::NoSessionAnchor { .. } => Vec::new(),
+        Verdict::NoSessionAnchor { .. } | Verdict::Merge(_) => Vec::new(),
         Verdict::Word(word) => vec![word.word.to_owned(), word.exit.to_owned()],
         Verdict::LockError(failure) => vec![failure.kind.word().to_owned(), failure.detail.clone()],
     }

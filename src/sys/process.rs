@@ -258,3 +258,9 @@ fn readable(fd: &OwnedFd) -> Option<bool> {
         }
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod in_namespaces;
+#[cfg(test)]
+mod tests;

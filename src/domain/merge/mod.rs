@@ -1,0 +1,8 @@
+//! The merge mutex: which task may run its end-of-task merge in the shared repository root.
+//!
+//! As everywhere in this room, these are decisions over plain values; files, processes and git are
+//! looked at by others.
+
+pub mod reservation;
+pub mod residue;
+pub mod verdict;
