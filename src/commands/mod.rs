@@ -8,12 +8,14 @@ use crate::domain::failure::Failure;
 use crate::domain::verdict::{self, Verdict};
 
 pub mod anchor;
+pub mod ask;
 pub mod check;
 pub mod claim;
 pub mod cleanup;
 pub mod exec;
 pub mod explain;
 pub mod init;
+pub mod leftovers;
 pub mod list;
 pub mod locks;
 pub mod order;
@@ -68,27 +70,37 @@ pub struct Answer {
     pub verdicts: Vec<Verdict>,
     /// The exit code.
     pub exit: u8,
+    /// What may go wrong later.
+    pub warnings: Vec<String>,
     /// What a person may want to know besides.
-    pub remarks: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl Answer {
     /// The outcomes, with the exit code that they give.
     #[must_use]
     pub fn of(verdicts: Vec<Verdict>) -> Self {
-        Self { exit: verdict::exit_code(&verdicts), verdicts, remarks: Vec::new() }
+        let exit = verdict::exit_code(&verdicts);
+        Self::with_exit(verdicts, exit)
     }
 
     /// The outcomes of a command for which they are answers, whatever they say.
     #[must_use]
     pub fn with_exit(verdicts: Vec<Verdict>, exit: u8) -> Self {
-        Self { verdicts, exit, remarks: Vec::new() }
+        Self { verdicts, exit, warnings: Vec::new(), notes: Vec::new() }
     }
 
-    /// Adds remarks.
+    /// Adds what may go wrong later.
     #[must_use]
-    pub fn remark(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
-        self.remarks.extend(remarks);
+    pub fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// Adds what a person may want to know.
+    #[must_use]
+    pub fn note(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
         self
     }
 }

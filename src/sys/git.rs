@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::child::{self, End, Finished, Limits};
 
+pub mod branches;
 pub mod environment;
 pub mod failure;
 pub mod merge;
@@ -43,7 +44,8 @@ pub enum Hooks {
 /// A sealed git for one repository.
 #[derive(Clone, Debug)]
 pub struct Git {
-    git_dir: PathBuf,
+    /// None: found from the folder it is started in.
+    git_dir: Option<PathBuf>,
     work_dir: PathBuf,
     deadline: Instant,
     /// Whether calls with the user's hooks find the repository by themselves.
@@ -80,7 +82,14 @@ impl Git {
     /// addresses count from), with everything over by `deadline`.
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: git_dir.to_owned(), work_dir: work_dir.to_owned(), deadline, discovers: false }
+        let git_dir = Some(git_dir.to_owned());
+        Self { git_dir, work_dir: work_dir.to_owned(), deadline, discovers: false }
+    }
+
+    /// A git for the worktree at `work_dir`, whose git directory it finds itself.
+    #[must_use]
+    pub fn in_worktree(work_dir: &Path, deadline: Instant) -> Self {
+        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, discovers: true }
     }
 
     /// A git for one worktree, started at its top.
@@ -88,15 +97,15 @@ impl Git {
     /// Hooks that run in there see what they see under a git called by hand: `GIT_DIR` is not set for
     /// them where git can do without, since a hook that changes the folder would drag it along.
     #[must_use]
-    pub fn in_worktree(git_dir: &Path, top: &Path, deadline: Instant) -> Self {
+    pub fn of_worktree(git_dir: &Path, top: &Path, deadline: Instant) -> Self {
         let discovers = top.join(".git").exists();
         Self { discovers, ..Self::new(git_dir, top, deadline) }
     }
 
-    /// The private git directory.
+    /// The private git directory; where none was named, the folder that git is started in.
     #[must_use]
     pub fn git_dir(&self) -> &Path {
-        &self.git_dir
+        self.git_dir.as_deref().unwrap_or(&self.work_dir)
     }
 
     /// Where git is started: the top of the worktree, where there is one.
@@ -150,8 +159,8 @@ impl Git {
         for setting in environment::settings(hooks) {
             command.arg("-c").arg(setting);
         }
-        if hooks == Hooks::Off || !self.discovers {
-            command.arg("--git-dir").arg(&self.git_dir);
+        if let Some(git_dir) = self.git_dir.as_ref().filter(|_| hooks == Hooks::Off || !self.discovers) {
+            command.arg("--git-dir").arg(git_dir);
         }
         command.args(args);
         for (name, value) in env {

@@ -10,6 +10,8 @@ pub mod child;
 /// The time of day, deadlines and sleeping.
 pub mod clock;
 /// Small files that are either complete or absent.
+pub mod digest;
+pub mod failpoint;
 pub mod files;
 /// Short exclusion among the commands of one machine.
 pub mod flock;
@@ -31,5 +33,6 @@ pub mod shell;
 mod signals;
 /// The terminal: whether there is one, and how wide it is.
 pub mod terminal;
+pub mod watch;
 /// Asks tmux for the process of a pane.
 pub mod tmux;

@@ -8,6 +8,8 @@ pub mod findings;
 pub mod options;
 pub mod outcome;
 pub mod preflight;
+pub mod queue;
 pub mod reservation;
 pub mod residue;
+pub mod rules;
 pub mod verdict;

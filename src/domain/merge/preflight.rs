@@ -3,7 +3,7 @@
 
 use super::branch::{self, full_name, short_name};
 use super::residue::Residue;
-use crate::domain::task_id::TaskId;
+use crate::domain::{task_branch, task_id::TaskId};
 
 /// A branch as it was asked for, and what was found of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub fn decide(task: &TaskId, facts: &Facts) -> Result<Plan, Refused> {
         return Err(Refused::Dirty);
     }
     let output = output_branch(facts)?;
-    let task_branch = task_branch(task, facts, &output)?;
+    let task_branch = chosen_branch(task, facts, &output)?;
     let unsafe_because = |why| Refused::Unsafe { branch: short_name(&output).to_owned(), why };
     if task_branch == output {
         return Err(unsafe_because(Unsafe::TaskBranch));
@@ -151,7 +151,7 @@ pub fn output_branch(facts: &Facts) -> Result<String, Refused> {
     }
 }
 
-fn task_branch(task: &TaskId, facts: &Facts, output: &str) -> Result<String, Refused> {
+fn chosen_branch(task: &TaskId, facts: &Facts, output: &str) -> Result<String, Refused> {
     if let Some(asked) = &facts.task_branch {
         let usable = asked.tip.is_some()
             && asked.name.starts_with(branch::HEADS)
@@ -164,7 +164,7 @@ fn task_branch(task: &TaskId, facts: &Facts, output: &str) -> Result<String, Ref
     }
     let lock_branch = full_name(&facts.lock_branch);
     let named = facts.branches.iter().filter(|branch| {
-        branch.as_str() != output && **branch != lock_branch && branch::names_task(branch, task)
+        branch.as_str() != output && **branch != lock_branch && task_branch::names_task(short_name(branch), task)
     });
     let mut named: Vec<String> = named.cloned().collect();
     match (named.pop(), named.is_empty()) {

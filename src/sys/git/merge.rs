@@ -43,18 +43,6 @@ impl Git {
         Ok(self.rev(name)?.is_some())
     }
 
-    /// All branches, by full name.
-    ///
-    /// # Errors
-    /// git cannot list them.
-    pub fn branches(&self) -> Result<Vec<String>, GitFailure> {
-        let answer = self.run(Hooks::Off, &["for-each-ref", "--format=%(refname)", "refs/heads/"])?;
-        if !answer.ok() {
-            return Err(GitFailure::of_exit("for-each-ref", answer.code, &answer.stderr));
-        }
-        Ok(answer.line().lines().map(str::to_owned).collect())
-    }
-
     /// Whether a commit is in the history of another.
     ///
     /// # Errors

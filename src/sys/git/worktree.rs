@@ -91,7 +91,7 @@ impl MergeRoot {
     }
 
     fn open(top: &Path, git_dir: &Path, deadline: Instant) -> Self {
-        Self { path: top.to_owned(), git: Git::in_worktree(git_dir, top, deadline) }
+        Self { path: top.to_owned(), git: Git::of_worktree(git_dir, top, deadline) }
     }
 
     /// Whether a repository that was opened stands in this worktree.
