@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::serial::FOLDER;
+use crate::domain::anchor::Here;
+use crate::domain::liveness::{Doubt, Liveness};
 use crate::domain::merge::reservation::{self, Reservation, Unreadable};
 use crate::domain::merge::rules::Seen;
 use crate::sys::failpoint;
@@ -150,7 +152,8 @@ impl Mutex {
     /// # Errors
     /// The folder cannot be made or locked, or others held it until `deadline`.
     pub fn hold(&self, deadline: Instant) -> Result<Held<'_>, MutexError> {
-        files::make_dirs_like(&self.folder)?;
+        let common_dir = self.folder.parent().unwrap_or(&self.folder);
+        files::make_dir_like(&self.folder, common_dir)?;
         match flock::flock_until(&self.folder, deadline)? {
             Some(lock) => Ok(Held { mutex: self, _lock: lock }),
             None => Err(MutexError::Contended { folder: self.folder.clone() }),
@@ -284,14 +287,9 @@ impl Drop for Guard {
 
 /// Whether the recorded session is still there, by a look at its process.
 #[must_use]
-pub fn liveness(
-    seen: &Seen,
-    here: &crate::domain::anchor::Here,
-) -> crate::domain::liveness::Liveness {
+pub fn liveness(seen: &Seen, here: &Here) -> Liveness {
     match seen {
         Seen::Taken(reservation) => process::judge(&reservation.anchor, here),
-        Seen::Free | Seen::Unreadable(_) => {
-            crate::domain::liveness::Liveness::Unknown(crate::domain::liveness::Doubt::Garbled)
-        }
+        Seen::Free | Seen::Unreadable(_) => Liveness::Unknown(Doubt::Garbled),
     }
 }

@@ -1,6 +1,6 @@
 //! The tickets of those who wait for the merge mutex, in order of arrival.
 //!
-//! A ticket is a file `<number>.yaml` in `aitask-lock/queue/`, numbered under the mutex's lock. Its
+//! A ticket is a file `<number>-<pid>.yaml` in `aitask-lock/queue/`, numbered under the mutex's lock. Its
 //! waiter keeps a `flock` on it for as long as it lives, so whether a waiter lives is asked of the
 //! kernel, across containers as well. What a ticket says is only shown.
 
@@ -24,6 +24,8 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
 pub struct Standing {
     /// Its number.
     pub number: u64,
+    /// Its file's name.
+    pub file: String,
     /// What it says.
     pub note: Note,
     /// Whether its waiter is provably stopped, and cannot take anything.
@@ -67,19 +69,22 @@ impl Drop for Ticket {
 /// The ticket cannot be written or locked.
 pub fn join(held: &Held<'_>, note: &Note, here: &Here) -> Result<Ticket, MutexError> {
     let folder = held.folder().join(FOLDER);
-    files::make_dirs_like(&folder)?;
+    files::make_dir_like(&folder, held.folder())?;
     let live = sweep(held, here)?;
     let own = live.iter().find(|standing| standing.note.same_place(note));
     let number = match own {
         Some(standing) => {
-            files::remove(&path(&folder, standing.number))?;
+            // Its waiter notices, and leaves.
+            files::remove(&folder.join(&standing.file))?;
             standing.number
         }
         None => live.last().map_or(1, |last| last.number.saturating_add(1)),
     };
     let text = serde_yaml::to_string(note).unwrap_or_default();
-    let path = path(&folder, number);
-    files::publish_new(&folder, &name(number), text.as_bytes())?;
+    // The pid makes it another name than that of an earlier ticket of this number.
+    let name = format!("{number:020}-{}.yaml", note.command_pid.unwrap_or_default());
+    let path = folder.join(&name);
+    files::publish_new(&folder, &name, text.as_bytes())?;
     failpoint::hit("queue-published");
     match flock::flock_until(&path, clock::deadline_in(GRACE))? {
         Some(lock) => Ok(Ticket { path, number, lock }),
@@ -93,15 +98,10 @@ pub fn join(held: &Held<'_>, note: &Note, here: &Here) -> Result<Ticket, MutexEr
 /// The queue cannot be read.
 pub fn sweep(held: &Held<'_>, here: &Here) -> Result<Vec<Standing>, FileError> {
     let folder = held.folder().join(FOLDER);
-    let mut live = Vec::new();
-    for number in numbers(&folder)? {
-        let path = path(&folder, number);
-        if flock::is_held(&path)? {
-            live.push(standing(&path, number, here));
-        } else {
-            // Nobody can be about to lock it: tickets are made under the mutex's lock.
-            _ = std::fs::remove_file(&path);
-        }
+    let (live, gone) = read(&folder, here)?;
+    for file in gone {
+        // Nobody can be about to lock it: tickets are made under the mutex's lock.
+        _ = std::fs::remove_file(folder.join(file));
     }
     Ok(live)
 }
@@ -111,46 +111,32 @@ pub fn sweep(held: &Held<'_>, here: &Here) -> Result<Vec<Standing>, FileError> {
 /// # Errors
 /// The queue cannot be read.
 pub fn list(mutex: &Mutex, here: &Here) -> Result<Vec<Standing>, FileError> {
-    let folder = mutex.folder().join(FOLDER);
-    let mut live = Vec::new();
-    for number in numbers(&folder)? {
-        let path = path(&folder, number);
-        if flock::is_held(&path)? {
-            live.push(standing(&path, number, here));
-        }
-    }
-    Ok(live)
+    Ok(read(&mutex.folder().join(FOLDER), here)?.0)
 }
 
-fn standing(path: &Path, number: u64, here: &Here) -> Standing {
-    let raw = files::read_bounded(path, MAX_BYTES).ok().flatten().unwrap_or_default();
+/// The live tickets in their order, and the names of what is left over.
+fn read(folder: &Path, here: &Here) -> Result<(Vec<Standing>, Vec<String>), FileError> {
+    let mut live = Vec::new();
+    let mut gone = Vec::new();
+    for file in files::names_below(folder, 1)? {
+        let number = file.split_once('-').and_then(|(number, _)| number.parse().ok());
+        match number {
+            Some(number) if flock::is_held(&folder.join(&file))? => {
+                live.push(standing(folder, file, number, here));
+            }
+            Some(_) => gone.push(file),
+            None if files::is_temporary(file.as_ref()) => gone.push(file),
+            None => {}
+        }
+    }
+    live.sort_by(|a, b| (a.number, &a.file).cmp(&(b.number, &b.file)));
+    Ok((live, gone))
+}
+
+fn standing(folder: &Path, file: String, number: u64, here: &Here) -> Standing {
+    let raw = files::read_bounded(&folder.join(&file), MAX_BYTES).ok().flatten().unwrap_or_default();
     let note: Note =
         std::str::from_utf8(&raw).ok().and_then(|text| serde_yaml::from_str(text).ok()).unwrap_or_default();
     let stopped = note.command_here(here).and_then(process::is_stopped).unwrap_or(false);
-    Standing { number, note, stopped }
-}
-
-fn numbers(folder: &Path) -> Result<Vec<u64>, FileError> {
-    let failed = |source| FileError { path: folder.to_owned(), doing: "cannot list", source };
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
-    let mut numbers = Vec::new();
-    for entry in entries {
-        let file = entry.map_err(failed)?.file_name();
-        let number = file.to_str().and_then(|file| file.strip_suffix(".yaml")).and_then(|n| n.parse().ok());
-        numbers.extend(number);
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
-fn name(number: u64) -> String {
-    format!("{number:020}.yaml")
-}
-
-fn path(folder: &Path, number: u64) -> PathBuf {
-    folder.join(name(number))
+    Standing { number, file, note, stopped }
 }
