@@ -33,6 +33,6 @@ pub mod shell;
 mod signals;
 /// The terminal: whether there is one, and how wide it is.
 pub mod terminal;
-pub mod watch;
 /// Asks tmux for the process of a pane.
 pub mod tmux;
+pub mod watch;

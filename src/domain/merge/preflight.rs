@@ -164,7 +164,9 @@ fn chosen_branch(task: &TaskId, facts: &Facts, output: &str) -> Result<String, R
     }
     let lock_branch = full_name(&facts.lock_branch);
     let named = facts.branches.iter().filter(|branch| {
-        branch.as_str() != output && **branch != lock_branch && task_branch::names_task(short_name(branch), task)
+        branch.as_str() != output
+            && **branch != lock_branch
+            && task_branch::names_task(short_name(branch), task)
     });
     let mut named: Vec<String> = named.cloned().collect();
     match (named.pop(), named.is_empty()) {
