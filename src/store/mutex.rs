@@ -230,8 +230,11 @@ impl Held<'_> {
         if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
             // Something that somebody put there by hand: moved out of the way, nothing of it lost.
             let aside = self.mutex.folder.join(format!("removed-{}", process_stamp()));
-            std::fs::rename(&path, &aside)
-                .map_err(|source| FileError { path, doing: "cannot move away", source })?;
+            std::fs::rename(&path, &aside).map_err(|source| FileError {
+                path,
+                doing: "cannot move away",
+                source,
+            })?;
             return files::sync_dir(&self.mutex.folder);
         }
         files::remove(&path)?;

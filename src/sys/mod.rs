@@ -27,10 +27,12 @@ pub mod random;
 pub mod replace;
 /// Finds and opens the repository that a command is about.
 pub mod repository;
+/// Paths as arguments of printed commands.
+pub mod shell;
 /// Passes on the signals that end us while a child runs.
 mod signals;
 /// The terminal: whether there is one, and how wide it is.
 pub mod terminal;
-pub mod watch;
 /// Asks tmux for the process of a pane.
 pub mod tmux;
+pub mod watch;
