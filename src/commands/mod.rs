@@ -18,6 +18,7 @@ pub mod init;
 pub mod leftovers;
 pub mod list;
 pub mod locks;
+pub mod merge;
 pub mod order;
 pub mod refresh;
 pub mod release;
@@ -55,6 +56,8 @@ pub enum Command {
     Init,
     /// Remove the locks of archived tasks
     Cleanup(cleanup::Args),
+    /// The mutex for end-of-task merges
+    Merge(merge::Args),
     /// Show which process a lock taken here would name, and why
     Anchor,
     /// Run a command as a session of its own
@@ -124,6 +127,7 @@ pub fn run(cli: &Cli) -> Answer {
         Command::List(args) => context().and_then(|context| list::run(&context, args)),
         Command::Init => context().and_then(|context| init::run(&context)),
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
+        Command::Merge(args) => context().and_then(|context| merge::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
         Command::Verdicts => Ok(verdicts::run()),

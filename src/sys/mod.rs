@@ -21,6 +21,7 @@ pub mod git;
 pub mod host;
 /// Looks at processes and waits for their end.
 pub mod process;
+pub mod progress;
 /// Random bytes of the kernel.
 pub mod random;
 /// Becomes another program.

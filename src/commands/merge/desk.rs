@@ -18,6 +18,7 @@ use crate::sys::clock;
 use crate::sys::files::FileError;
 use crate::sys::git::GitFailure;
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot};
+use crate::sys::shell;
 
 /// The session that asks, and the mutex of its repository.
 pub struct Desk<'a> {
@@ -44,7 +45,7 @@ impl<'a> Desk<'a> {
             mine: resolution.session.anchor(),
             resolution,
             mutex: Mutex::new(&context.repo.common_dir),
-            budget: clock::remaining(context.deadline),
+            budget: clock::remaining(context.deadline()),
         }
     }
 
@@ -168,7 +169,7 @@ impl<'a> Desk<'a> {
     pub fn command(&self, rest: &str) -> String {
         match &self.context.global.directory {
             None => format!("git aitask-lock merge {rest}"),
-            Some(dir) => format!("git aitask-lock -C {} merge {rest}", crate::sys::shell::quote(dir)),
+            Some(dir) => format!("git aitask-lock -C {} merge {rest}", shell::quote(dir)),
         }
     }
 }
@@ -177,23 +178,28 @@ impl<'a> Desk<'a> {
 /// that holds the reservation.
 #[must_use]
 pub fn not_clean(
+    desk: &Desk<'_>,
     task: &TaskId,
     root: &MergeRoot,
     residue: Residue,
     holder: Option<Holder>,
-    kept: bool,
 ) -> MergeVerdict {
+    let quoted = shell::quote(&root.path);
     let under_way = residue.merge_head.is_some() || !residue.operations.is_empty();
     if under_way || !residue.unmerged.is_empty() || residue.dirty.is_empty() || holder.is_some() {
+        let next = match &holder {
+            Some(_) => vec![desk.command("force-release")],
+            None => by_hand(&residue, root),
+        };
         return MergeVerdict::StaleMergeResidue(StaleResidue {
             task: task.clone(),
             remedy: residue::remedy_for(&residue),
-            root: root.path.display().to_string(),
+            root: quoted,
             residue,
             holder,
+            next,
         });
     }
-    let quoted = crate::sys::shell::quote(&root.path);
     MergeVerdict::DirtyTree(Refusal {
         task: task.clone(),
         about: residue.dirty.join(","),
@@ -202,7 +208,7 @@ pub fn not_clean(
             format!("git -C {quoted} status"),
             format!("commit them there, or put them aside: git -C {quoted} stash push"),
         ],
-        kept,
+        kept: false,
     })
 }
 
@@ -219,9 +225,10 @@ pub fn some(paths: &[String]) -> String {
 
 /// How a person ends by hand what is under way, where no reservation says whose it is.
 #[must_use]
-pub fn by_hand(residue: &Residue, root: &str) -> Vec<String> {
+pub fn by_hand(residue: &Residue, root: &MergeRoot) -> Vec<String> {
     let mut ends: Vec<String> = Vec::new();
-    let mut git = |command: &str| ends.push(format!("git -C {root} {command}"));
+    let path = shell::quote(&root.path);
+    let mut git = |command: &str| ends.push(format!("git -C {path} {command}"));
     git("status");
     if residue.merge_head.is_some() {
         git("merge --abort");
@@ -231,6 +238,10 @@ pub fn by_hand(residue: &Residue, root: &str) -> Vec<String> {
             Operation::Bisect => git("bisect reset"),
             other => git(&format!("{} --abort", other.word())),
         }
+    }
+    if residue.index_locked {
+        let lock = shell::quote(&root.git.git_dir().join("index.lock"));
+        ends.push(format!("if no git command is running there: rm {lock}"));
     }
     ends
 }
@@ -273,7 +284,9 @@ pub fn no_root(task: &TaskId, error: &NoMergeRoot, kept: bool) -> MergeVerdict {
         task: task.clone(),
         about: "root".to_owned(),
         why: error.to_string(),
-        hints: vec!["name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>".to_owned()],
+        hints: vec![
+            "name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>".to_owned(),
+        ],
         kept,
     })
 }

@@ -13,7 +13,7 @@ use crate::store::mutex::Held;
 use crate::store::queue::{self, Standing, Ticket};
 use crate::sys::progress::Progress;
 use crate::sys::watch::{Callers, Waker};
-use crate::sys::{clock, signals};
+use crate::sys::{child, clock};
 
 /// How often a wait is told on standard error.
 const TELL_EVERY: Duration = Duration::from_secs(5);
@@ -113,7 +113,8 @@ impl<'a> Wait<'a> {
     /// The ticket cannot be written.
     pub fn join(&mut self, held: &Held<'_>) -> Result<(), Failure> {
         let Some(callers) = self.callers.take() else { return Ok(()) };
-        let ticket = queue::join(held, &self.note, self.desk.here()).map_err(|error| mutex_failure(&error))?;
+        let ticket =
+            queue::join(held, &self.note, self.desk.here()).map_err(|error| mutex_failure(&error))?;
         let folder = held.folder();
         let waker = Waker::new(&[folder, &folder.join(queue::FOLDER)], callers).map_err(|error| {
             Failure::new(FailureKind::Fatal, format!("cannot watch for signals while waiting: {error}"))
@@ -133,7 +134,7 @@ impl<'a> Wait<'a> {
         waker.sleep(clock::remaining(self.deadline).min(patience));
         if let Some(signal) = waker.signal() {
             self.leave();
-            signals::die_of(signal);
+            child::die_of(signal);
         }
     }
 
