@@ -58,11 +58,19 @@ pub struct Ask<'a> {
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let desk = Desk::open(context);
     let ask = Ask { task: &args.task, into: args.into.as_deref(), task_branch: None, wait: args.wait };
-    let verdict = match take(&desk, &ask)? {
-        Ok(claimed) => MergeVerdict::MergeClaimed(claimed).into(),
-        Err(refusal) => refusal,
+    let (verdict, recorded) = match take(&desk, &ask)? {
+        Ok(claimed) => {
+            let recorded = !claimed.again;
+            (MergeVerdict::MergeClaimed(claimed).into(), recorded)
+        }
+        Err(refusal) => {
+            let nobody = matches!(refusal, Verdict::NoSessionAnchor { .. });
+            (refusal, nobody)
+        }
     };
-    Ok(Answer::of(vec![verdict]).warn(desk.warnings()))
+    // Doubts about the session matter where it is recorded, or where there is none.
+    let warnings = if recorded { desk.warnings() } else { Vec::new() };
+    Ok(Answer::of(vec![verdict]).warn(warnings))
 }
 
 /// Takes the reservation for this session and a task, after waiting for it if need be. The shared
