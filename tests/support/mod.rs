@@ -190,6 +190,7 @@ impl<'lab> Repo<'lab> {
     }
 
     /// Runs git, whatever it comes to.
+    #[must_use = "an output that nobody looks at tests nothing"]
     pub fn try_git(&self, args: &[&str]) -> Output {
         let mut command = self.lab.command("git");
         command.current_dir(&self.path).args(args);
@@ -310,6 +311,7 @@ impl Run {
     }
 
     /// Runs it.
+    #[must_use = "an output that nobody looks at tests nothing"]
     pub fn go(self) -> Output {
         Output::of(self.command)
     }

@@ -6,7 +6,6 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// What a program said and how it ended.
-#[must_use = "an output that nobody looks at tests nothing"]
 #[derive(Clone, PartialEq, Eq)]
 pub struct Output {
     /// Standard output.
@@ -19,12 +18,14 @@ pub struct Output {
 
 impl Output {
     /// Runs a command to its end.
+    #[must_use = "an output that nobody looks at tests nothing"]
     pub fn of(mut command: Command) -> Self {
         let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
         Self::from(output)
     }
 
     /// Runs a command to its end, with something on standard input.
+    #[must_use = "an output that nobody looks at tests nothing"]
     pub fn of_input(mut command: Command, input: &[u8]) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
