@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::context::{Context, GlobalArgs};
+use crate::context::{Context, GlobalArgs, Layout};
 use crate::domain::failure::Failure;
 use crate::domain::verdict::{self, Verdict};
 
@@ -11,15 +11,21 @@ pub mod anchor;
 pub mod check;
 pub mod claim;
 pub mod cleanup;
+pub mod complete;
+pub mod completions;
+pub mod doctor;
 pub mod exec;
 pub mod explain;
 pub mod init;
 pub mod list;
 pub mod locks;
+pub mod log;
+pub mod man;
 pub mod order;
 pub mod refresh;
 pub mod release;
 pub mod verdicts;
+pub mod watch;
 
 /// Two locks that keep coding agents on one repository from stepping on each other
 #[derive(Debug, Parser)]
@@ -49,6 +55,8 @@ pub enum Command {
     Check(check::Args),
     /// List all locks
     List(list::Args),
+    /// Tell who held what, and when
+    Log(log::Args),
     /// Create the lock branch, or accept it as it is now
     Init,
     /// Remove the locks of archived tasks
@@ -57,8 +65,17 @@ pub enum Command {
     Anchor,
     /// Run a command as a session of its own
     Exec(exec::Args),
+    /// Say what would go wrong here, and how to fix it
+    Doctor,
     /// List every word that a command can answer with
     Verdicts,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Say where the man pages are, or install them
+    Man(man::Args),
+    /// What a completion script asks
+    #[command(name = "__complete", hide = true)]
+    Complete(complete::Args),
 }
 
 /// What a command came to.
@@ -70,19 +87,27 @@ pub struct Answer {
     pub exit: u8,
     /// What a person may want to know besides.
     pub remarks: Vec<String>,
+    /// How a person is shown them.
+    pub layout: Layout,
 }
 
 impl Answer {
     /// The outcomes, with the exit code that they give.
     #[must_use]
     pub fn of(verdicts: Vec<Verdict>) -> Self {
-        Self { exit: verdict::exit_code(&verdicts), verdicts, remarks: Vec::new() }
+        Self { exit: verdict::exit_code(&verdicts), verdicts, remarks: Vec::new(), layout: Layout::Sentences }
     }
 
     /// The outcomes of a command for which they are answers, whatever they say.
     #[must_use]
     pub fn with_exit(verdicts: Vec<Verdict>, exit: u8) -> Self {
-        Self { verdicts, exit, remarks: Vec::new() }
+        Self { verdicts, exit, remarks: Vec::new(), layout: Layout::Sentences }
+    }
+
+    /// Sets how a person is shown the outcomes.
+    #[must_use]
+    pub fn laid_out(self, layout: Layout) -> Self {
+        Self { layout, ..self }
     }
 
     /// Adds remarks.
@@ -110,11 +135,16 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Release(args) => context().and_then(|context| release::run(&context, args)),
         Command::Check(args) => context().and_then(|context| check::run(&context, args)),
         Command::List(args) => context().and_then(|context| list::run(&context, args)),
+        Command::Log(args) => context().and_then(|context| log::run(&context, args)),
         Command::Init => context().and_then(|context| init::run(&context)),
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
+        Command::Doctor => Ok(doctor::run(global)),
         Command::Verdicts => Ok(verdicts::run()),
+        Command::Completions(args) => Ok(completions::run(args)),
+        Command::Man(args) => man::run(args),
+        Command::Complete(args) => Ok(complete::run(global, args)),
     };
     ran.unwrap_or_else(Answer::from)
 }

@@ -68,6 +68,10 @@ pub enum Verdict {
         /// What was tried, and why it was not taken.
         tried: Vec<String>,
     },
+    /// Something that happened to a lock.
+    Event(super::history::Event),
+    /// What `doctor` found.
+    Finding(super::finding::Finding),
     /// One word that a command can answer with.
     Word(super::words::Word),
     /// Something went wrong; nothing is known to have been changed.
@@ -267,6 +271,8 @@ impl Verdict {
             Self::Initialized { .. } => "INITIALIZED",
             Self::Anchor(_) => "ANCHOR",
             Self::NoSessionAnchor { .. } => "NO_SESSION_ANCHOR",
+            Self::Event(_) => "EVENT",
+            Self::Finding(_) => "FINDING",
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
         }
@@ -288,7 +294,9 @@ impl Verdict {
             | Self::Locked(_)
             | Self::Initialized { .. }
             | Self::Anchor(_)
+            | Self::Event(_)
             | Self::Word(_) => 0,
+            Self::Finding(finding) => u8::from(finding.level == super::finding::Level::Problem),
             Self::NotHeld(not_held) => match not_held.wanted {
                 Wanted::Release => 0,
                 Wanted::Claim | Wanted::Refresh => 1,
