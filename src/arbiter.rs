@@ -207,7 +207,7 @@ mod tests {
         let pair = |base: &str, prefix: &str| (base.to_owned(), prefix.to_owned());
         let https = remote("origin", &["https://h/x.git"], &[]);
         let push = Rewrites { both: vec![], push: vec![pair("git@h:", "https://h/")] };
-        assert_eq!(chosen(None, &[https.clone()], &push), Err("split_remote".to_owned()));
+        assert_eq!(chosen(None, std::slice::from_ref(&https), &push), Err("split_remote".to_owned()));
         let both = Rewrites { both: vec![pair("git@h:", "https://h/")], push: vec![] };
         assert_eq!(
             chosen(None, &[https], &both),

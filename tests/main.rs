@@ -1,1 +1,2 @@
+//! The tests, in one program.
 fn main() {}

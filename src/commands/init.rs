@@ -52,18 +52,17 @@ fn establish(
         Some(snapshot) => snapshot.base,
         None => last_seen,
     };
-    let tip = match base {
-        Some(base) => base,
-        None => {
-            let signer = tree::Signer {
-                name: name.clone(),
-                email: email.clone(),
-                seconds: now.as_second(),
-                attempt: random::hex128().map_err(|error| StoreError::NotWritable(error.to_string()))?,
-            };
-            let note = CommitNote { subject: "ait: Create the lock branch".to_owned(), actions: Vec::new() };
-            tree::commit(store.as_dyn().objects(), None, &[], &note, &signer)?
-        }
+    let tip = if let Some(base) = base {
+        base
+    } else {
+        let signer = tree::Signer {
+            name: name.clone(),
+            email: email.clone(),
+            seconds: now.as_second(),
+            attempt: random::hex128().map_err(|error| StoreError::NotWritable(error.to_string()))?,
+        };
+        let note = CommitNote { subject: "ait: Create the lock branch".to_owned(), actions: Vec::new() };
+        tree::commit(store.as_dyn().objects(), None, &[], &note, &signer)?
     };
     match store.as_dyn().compare_and_swap(None, tip)? {
         Swap::Won => Ok((true, lost)),

@@ -148,12 +148,16 @@ pub fn decide(order: &Order, asker: &Asker, found: &[Found]) -> Plan {
         let locks: Vec<&Found> = found.iter().filter(|lock| lock.task == *task).collect();
         One { order, asker, task, lock_id, locks }
     });
-    if order.first { first_free(each.collect()) } else { all_or_nothing(order, each.map(|one| one.decide())) }
+    if order.first {
+        first_free(&each.collect::<Vec<_>>())
+    } else {
+        all_or_nothing(order, each.map(|one| one.decide()))
+    }
 }
 
 /// Takes the first task that nobody holds; failing that, the first whose session is provably gone.
 /// Nothing less certain: two orchestrators under one email must not take each other's tasks.
-fn first_free(each: Vec<One<'_>>) -> Plan {
+fn first_free(each: &[One<'_>]) -> Plan {
     let pick = |wanted: Ruling| each.iter().find(|one| one.governing().1 == wanted);
     let Some(one) = pick(Ruling::Claim).or_else(|| pick(Ruling::ReclaimCrash)) else {
         let refusals = each.iter().map(|one| {

@@ -50,10 +50,15 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
     };
     match verdict {
         Verdict::Claimed(taken) => {
-            say(format!("{} Task {} is yours ({}).", style::good("Claimed."), taken.task, session(taken.pid)))
+            say(format!(
+                "{} Task {} is yours ({}).",
+                style::good("Claimed."),
+                taken.task,
+                session(taken.pid)
+            ));
         }
         Verdict::Refreshed(taken) if taken.written => {
-            say(format!("Task {} is still yours; renewed.", taken.task))
+            say(format!("Task {} is still yours; renewed.", taken.task));
         }
         Verdict::Refreshed(taken) => say(format!("Task {} is still yours.", taken.task)),
         Verdict::ReclaimCrash(retaken) => say(format!(

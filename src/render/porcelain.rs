@@ -15,7 +15,7 @@ fn lines(verdict: &Verdict) -> Vec<String> {
     let Verdict::LockError(failure) = verdict else {
         return vec![line(verdict.word(), &fields(verdict))];
     };
-    let tasks: Vec<&str> = failure.tasks.iter().map(|task| task.as_str()).collect();
+    let tasks: Vec<&str> = failure.tasks.iter().map(super::super::domain::task_id::TaskId::as_str).collect();
     let tasks = if tasks.is_empty() { vec![""] } else { tasks };
     let fields = |task| vec![failure.kind.word().to_owned(), failure.detail.clone(), task];
     tasks.into_iter().map(|task| line("LOCK_ERROR", &fields(task.to_owned()))).collect()
@@ -111,7 +111,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             branch.clone(),
             remote.clone().unwrap_or_else(|| ".".to_owned()),
             if *created { "created" } else { "present" }.to_owned(),
-            lost.iter().map(|task| task.as_str()).collect::<Vec<_>>().join(","),
+            lost.iter().map(super::super::domain::task_id::TaskId::as_str).collect::<Vec<_>>().join(","),
         ],
         Verdict::Anchor(anchor) => vec![
             anchor.pid.to_string(),

@@ -240,5 +240,5 @@ impl RemoteStore<'_> {
 fn fingerprint(address: &str, branch: &str) -> String {
     let both = format!("{address}\0{branch}");
     let hash = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, both.as_bytes());
-    hash.map(|id| id.to_hex_with_len(16).to_string()).unwrap_or_else(|_| "0".repeat(16))
+    hash.map_or_else(|_| "0".repeat(16), |id| id.to_hex_with_len(16).to_string())
 }

@@ -15,7 +15,7 @@ const TURN: &str = "turn";
 
 /// This command's turn at the remote. The kernel takes it back when the command ends, however it ends.
 pub struct Turn {
-    folder: PathBuf,
+    common_dir: PathBuf,
     deadline: Instant,
     held: Option<Flock>,
 }
@@ -24,7 +24,7 @@ impl Turn {
     /// A turn under the common git directory, not taken yet, waited for until `deadline`.
     #[must_use]
     pub fn new(common_dir: &Path, deadline: Instant) -> Self {
-        Self { folder: common_dir.join(FOLDER).join(TURN), deadline, held: None }
+        Self { common_dir: common_dir.to_owned(), deadline, held: None }
     }
 
     /// Takes the turn, unless this command has it already.
@@ -35,8 +35,13 @@ impl Turn {
         if self.held.is_some() {
             return Ok(());
         }
-        files::make_dirs_like(&self.folder)?;
-        self.held = flock::flock_until(&self.folder, self.deadline)?;
+        let ours = self.common_dir.join(FOLDER);
+        let turn = ours.join(TURN);
+        if !turn.is_dir() {
+            files::make_dir_like(&ours, &self.common_dir)?;
+            files::make_dir_like(&turn, &self.common_dir)?;
+        }
+        self.held = flock::flock_until(&turn, self.deadline)?;
         if self.held.is_some() { Ok(()) } else { Err(StoreError::Queue) }
     }
 

@@ -263,3 +263,6 @@ impl Running {
         self.child.try_wait()
     }
 }
+
+#[cfg(test)]
+mod tests;

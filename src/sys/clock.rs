@@ -33,6 +33,19 @@ pub fn sleep(duration: Duration) {
     std::thread::sleep(duration);
 }
 
+/// The reader's time zone.
+#[must_use]
+pub fn zone() -> jiff::tz::TimeZone {
+    jiff::tz::TimeZone::system()
+}
+
+/// When this machine's boot clock began to count, in seconds since 1970.
+#[must_use]
+pub fn booted_unix() -> Option<i64> {
+    let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    now().as_second().checked_sub(since_boot.tv_sec)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,17 +59,4 @@ mod tests {
     fn a_passed_deadline_leaves_nothing() {
         assert_eq!(remaining(instant()), Duration::ZERO);
     }
-}
-
-/// The reader's time zone.
-#[must_use]
-pub fn zone() -> jiff::tz::TimeZone {
-    jiff::tz::TimeZone::system()
-}
-
-/// When this machine's boot clock began to count, in seconds since 1970.
-#[must_use]
-pub fn booted_unix() -> Option<i64> {
-    let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    now().as_second().checked_sub(since_boot.tv_sec)
 }

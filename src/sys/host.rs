@@ -102,3 +102,6 @@ fn derived_machine_id(raw: &[u8]) -> Option<String> {
     }
     Some(text)
 }
+
+#[cfg(test)]
+mod tests;

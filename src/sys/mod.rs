@@ -1,16 +1,33 @@
-//! The outside world, one small door each. Nothing outside of this room calls the operating
-//! system, starts a program, or reads a clock.
+//! The outside world, one small door each.
+//!
+//! Nothing here decides who gets a lock: a door looks or acts and reports what it found as plain
+//! values of [`crate::domain`]. System calls, clocks, files and programs are used here only.
 
+/// Which process stands for the session of the running command.
 pub mod anchor;
+/// Runs a program with a deadline and leaves nothing of it behind.
 pub mod child;
+/// The time of day, deadlines and sleeping.
 pub mod clock;
+/// Small files that are either complete or absent.
 pub mod files;
+/// Short exclusion among the commands of one machine.
 pub mod flock;
+/// The only place that starts git.
 pub mod git;
+/// The machine and the process table that the command runs in.
 pub mod host;
+/// Looks at processes and waits for their end.
 pub mod process;
+/// Random bytes of the kernel.
 pub mod random;
+/// Becomes another program.
 pub mod replace;
+/// Finds and opens the repository that a command is about.
 pub mod repository;
-pub mod signals;
+/// Passes on the signals that end us while a child runs.
+mod signals;
+/// The terminal: whether there is one, and how wide it is.
 pub mod terminal;
+/// Asks tmux for the process of a pane.
+pub mod tmux;

@@ -258,3 +258,6 @@ fn readable(fd: &OwnedFd) -> Option<bool> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,3 +50,28 @@ fn bytes<const N: usize>() -> io::Result<[u8; N]> {
     }
     Ok(buffer)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_have_a_fixed_form_and_do_not_repeat() {
+        let ids: HashSet<String> = (0..100).map(|_| hex128().unwrap()).collect();
+        assert_eq!(ids.len(), 100);
+        for id in ids {
+            assert_eq!(id.len(), 32, "{id}");
+            assert!(id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')), "{id}");
+        }
+    }
+
+    #[test]
+    fn below_stays_below_and_reaches_every_value() {
+        assert_eq!(below(0).unwrap(), 0);
+        assert_eq!(below(1).unwrap(), 0);
+        let drawn: HashSet<u64> = (0..400).map(|_| below(4).unwrap()).collect();
+        assert_eq!(drawn, HashSet::from([0, 1, 2, 3]));
+    }
+}

@@ -96,10 +96,10 @@ impl Repository {
         let mut gix = opened.to_thread_local();
         // A test switch of git's own, with which people reproduce ownership refusals.
         let ask_git = std::env::var_os("GIT_TEST_ASSUME_DIFFERENT_OWNER").is_some();
-        if gix.git_dir_trust() != gix::sec::Trust::Full || ask_git {
-            if let Some(said) = gits_refusal(&start, directory.is_some()) {
-                return Err(OpenError::Refused { directory: start, said });
-            }
+        if (gix.git_dir_trust() != gix::sec::Trust::Full || ask_git)
+            && let Some(said) = gits_refusal(&start, directory.is_some())
+        {
+            return Err(OpenError::Refused { directory: start, said });
         }
         gix.clear_namespace();
         let git_dir = absolute(gix.git_dir());

@@ -1,1 +1,2 @@
+//! Whole processes, timed side by side with git.
 fn main() {}

@@ -31,7 +31,7 @@ impl Intake {
     /// Reads one chunk, if there is one; how much it was.
     pub fn read_some(&mut self) -> usize {
         let Some(pipe) = &self.pipe else { return 0 };
-        let mut chunk = [0; CHUNK];
+        let mut chunk = vec![0; CHUNK];
         match read(pipe, &mut chunk) {
             Ok(count @ 1..) => {
                 let room = self.limit.saturating_sub(self.bytes.len());

@@ -45,6 +45,19 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("never happened: {what}");
 }
 
+/// A sleeping process of that name: the kernel takes the name of the link it was started through.
+fn sleeping_as(name: &str) -> (tempfile::TempDir, Victim) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join(name);
+    std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
+    // A multi-call binary looks at its first argument to know what it is.
+    let victim = Victim::start(Command::new(program).arg0("sleep").arg("600"));
+    // The kernel lets us go on a moment before it sets the new name.
+    let starter = |name: &str| name.starts_with("sys::") || name.starts_with("git_aitask");
+    until("new name", || comm(victim.pid()).is_some_and(|name| !starter(&name)));
+    (folder, victim)
+}
+
 fn skip_without_proc() -> bool {
     if !proc_is_ours() {
         println!("skipped: /proc does not show our own process table here");
@@ -189,15 +202,7 @@ fn a_hostile_name_hides_nothing() {
     if skip_without_proc() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("a) R 1 (x");
-    let sleep =
-        ["/usr/bin/sleep", "/bin/sleep"].into_iter().find(|path| std::fs::exists(path).unwrap()).unwrap();
-    // A copy, not a link: a multi-call binary looks at its first argument, which stays `sleep`.
-    std::fs::copy(sleep, &program).unwrap();
-    let mut command = Command::new(&program);
-    command.arg0("sleep").arg("600");
-    let victim = Victim::start(&mut command);
+    let (_folder, victim) = sleeping_as("a) R 1 (x");
     let pid = victim.pid();
     assert_eq!(comm(pid).as_deref(), Some("a) R 1 (x"));
     let stat = stat(pid).unwrap();
@@ -211,12 +216,7 @@ fn a_name_brings_no_control_characters_along() {
     if skip_without_proc() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("a\u{1b}[31m\nb");
-    std::fs::copy("/bin/sleep", &program).unwrap();
-    let mut command = Command::new(&program);
-    command.arg0("sleep").arg("600");
-    let victim = Victim::start(&mut command);
+    let (_folder, victim) = sleeping_as("a\u{1b}[31m\nb");
     assert_eq!(comm(victim.pid()).as_deref(), Some("a?[31m?b"));
 }
 
