@@ -74,10 +74,11 @@ fn since(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         return Some(time);
     }
     if let Ok(date) = text.parse::<jiff::civil::Date>() {
-        return date.to_zoned(zone.clone()).ok().map(|time| time.timestamp());
+        let midnight = date.at(0, 0, 0, 0);
+        return zone.to_ambiguous_timestamp(midnight).compatible().ok();
     }
     let span: Span = text.parse().ok()?;
-    now.to_zoned(zone.clone()).checked_sub(span.abs()).ok().map(|time| time.timestamp())
+    now.to_zoned_datetime(zone.clone()).checked_sub(span.abs()).ok().map(|time| time.timestamp())
 }
 
 #[cfg(test)]

@@ -25,11 +25,10 @@ pub mod order;
 pub mod refresh;
 pub mod release;
 pub mod verdicts;
-pub mod watch;
 
 /// Two locks that keep coding agents on one repository from stepping on each other
 #[derive(Debug, Parser)]
-#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version)]
+#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version = env!("AITASK_LOCK_VERSION"))]
 #[command(subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     /// What every command takes.
@@ -134,6 +133,7 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Refresh(args) => context().and_then(|context| refresh::run(&context, args)),
         Command::Release(args) => context().and_then(|context| release::run(&context, args)),
         Command::Check(args) => context().and_then(|context| check::run(&context, args)),
+        // `--watch` needs a screen: main gives it to `live`.
         Command::List(args) => context().and_then(|context| list::run(&context, args)),
         Command::Log(args) => context().and_then(|context| log::run(&context, args)),
         Command::Init => context().and_then(|context| init::run(&context)),

@@ -93,7 +93,18 @@ pub fn git(line: &str, oldest: (u32, u32)) -> Finding {
 
 /// File systems whose `flock` may exclude less than it says, as `/proc/self/mountinfo` calls them.
 const NETWORK: [&str; 12] = [
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "beegfs", "fuse.sshfs",
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "afs",
+    "ceph",
+    "glusterfs",
+    "lustre",
+    "beegfs",
+    "fuse.sshfs",
 ];
 
 /// What to expect of the file system that holds the merge mutex.
@@ -106,7 +117,9 @@ pub fn file_system(kind: Option<&str>, flock: Result<(), String>) -> Finding {
             .mend("keep the repository on a local file system"),
         Ok(()) if kind.is_some_and(|kind| NETWORK.contains(&kind)) => Finding::note(
             CHECK,
-            format!("{name} is a network file system: commands on several machines may not exclude each other in the merge mutex; task locks are not affected when a remote decides"),
+            format!(
+                "{name} is a network file system: commands on several machines may not exclude each other in the merge mutex; task locks are not affected when a remote decides"
+            ),
         ),
         Ok(()) => Finding::ok(CHECK, format!("flock works ({name})")),
     }
@@ -118,7 +131,8 @@ pub fn mount_of(mountinfo: &str, path: &str) -> Option<String> {
     let mut best: Option<(usize, String)> = None;
     for line in mountinfo.lines() {
         let Some((place, kind)) = mount(line) else { continue };
-        let below = path == place || place == "/" || path.strip_prefix(&place).is_some_and(|r| r.starts_with('/'));
+        let below =
+            path == place || place == "/" || path.strip_prefix(&place).is_some_and(|r| r.starts_with('/'));
         // Of equal mount points, the later line covers the earlier.
         if below && best.as_ref().is_none_or(|(length, _)| place.len() >= *length) {
             best = Some((place.len(), kind));

@@ -72,6 +72,22 @@ pub enum Verdict {
     Event(super::history::Event),
     /// What `doctor` found.
     Finding(super::finding::Finding),
+    /// Where the man pages are, or would be.
+    Manual {
+        /// The folder.
+        folder: String,
+        /// How many of our pages are there.
+        pages: usize,
+        /// Whether this call put them there.
+        installed: bool,
+        /// Whether `man` finds them there by itself.
+        found: bool,
+    },
+    /// A text as it is: a script.
+    Text {
+        /// The text.
+        text: String,
+    },
     /// One word that a command can answer with.
     Word(super::words::Word),
     /// Something went wrong; nothing is known to have been changed.
@@ -273,6 +289,8 @@ impl Verdict {
             Self::NoSessionAnchor { .. } => "NO_SESSION_ANCHOR",
             Self::Event(_) => "EVENT",
             Self::Finding(_) => "FINDING",
+            Self::Manual { .. } => "MANUAL",
+            Self::Text { .. } => "TEXT",
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
         }
@@ -295,7 +313,9 @@ impl Verdict {
             | Self::Initialized { .. }
             | Self::Anchor(_)
             | Self::Event(_)
+            | Self::Text { .. }
             | Self::Word(_) => 0,
+            Self::Manual { pages, .. } => u8::from(*pages == 0),
             Self::Finding(finding) => u8::from(finding.level == super::finding::Level::Problem),
             Self::NotHeld(not_held) => match not_held.wanted {
                 Wanted::Release => 0,

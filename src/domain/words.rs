@@ -19,8 +19,8 @@ const fn word(word: &'static str, exit: &'static str, fields: &'static str, mean
     Word { word, exit, fields, meaning }
 }
 
-/// The words of `log` and `doctor`.
-pub const REPORT_WORDS: [Word; 2] = [
+/// The words of `log`, `doctor`, `man` and `completions`.
+pub const REPORT_WORDS: [Word; 4] = [
     word(
         "EVENT",
         "0",
@@ -28,6 +28,13 @@ pub const REPORT_WORDS: [Word; 2] = [
         "something that happened to a lock",
     ),
     word("FINDING", "0, 1", "level|check|text|remedy", "what doctor found; 1 for a problem"),
+    word(
+        "MANUAL",
+        "0, 1",
+        "folder|pages|installed or present|found or hidden",
+        "where the man pages are; 1 when there are none",
+    ),
+    word("TEXT", "0", "text", "a completion script"),
 ];
 
 /// Every word.

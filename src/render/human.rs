@@ -133,6 +133,24 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
                 stdout.push_str(&findings::render(finding));
             }
         }
+        Verdict::Manual { folder, pages, installed, found } => {
+            let folder_shown = for_terminal(folder);
+            let whether = if *installed { "are installed now" } else { "are installed" };
+            match (pages, found) {
+                (0, _) => {
+                    stderr.push_str(&style::refused(&format!("no man pages are in {folder_shown}")));
+                    stderr.push_str(&style::hint("git aitask-lock man --install"));
+                }
+                (_, true) => say(format!("The man pages {whether} in {folder_shown}: git help aitask-lock")),
+                (_, false) => {
+                    say(format!("The man pages {whether} in {folder_shown}, where man does not look."));
+                    let top = folder.strip_suffix("/man1").unwrap_or(folder);
+                    let hint = format!("export MANPATH={}:", for_shell(top));
+                    stderr.push_str(&style::hint(&hint));
+                }
+            }
+        }
+        Verdict::Text { text } => stdout.push_str(text),
         // Only the table shows these.
         Verdict::Word(_) => {}
     }

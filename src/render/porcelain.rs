@@ -135,6 +135,13 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             finding.text.clone(),
             finding.remedy.clone().unwrap_or_default(),
         ],
+        Verdict::Manual { folder, pages, installed, found } => vec![
+            folder.clone(),
+            pages.to_string(),
+            if *installed { "installed" } else { "present" }.to_owned(),
+            if *found { "found" } else { "hidden" }.to_owned(),
+        ],
+        Verdict::Text { text } => vec![text.clone()],
         Verdict::Word(word) => vec![word.word.to_owned(), word.exit.to_owned()],
         Verdict::LockError(failure) => vec![failure.kind.word().to_owned(), failure.detail.clone()],
     }

@@ -87,8 +87,9 @@ fn files(repo: &gix::Repository, commit: ObjectId, wanted: &Wanted) -> Result<Fi
 }
 
 fn read(repo: &gix::Repository, id: ObjectId) -> Result<(Commit, i64, Option<ObjectId>), StoreError> {
-    let unreadable =
-        |error: &dyn std::fmt::Display| StoreError::Unreadable(format!("commit {id} cannot be read: {error}"));
+    let unreadable = |error: &dyn std::fmt::Display| {
+        StoreError::Unreadable(format!("commit {id} cannot be read: {error}"))
+    };
     let found = repo.find_commit(id).map_err(|error| unreadable(&error))?;
     let decoded = found.decode().map_err(|error| unreadable(&error))?;
     let parent = decoded.parents().next();

@@ -116,6 +116,10 @@ fn words_are_stable() {
         ]
     );
     for kind in KINDS {
-        assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{}\"", kind.word()), "one word everywhere");
+        assert_eq!(
+            serde_json::to_string(&kind).unwrap(),
+            format!("\"{}\"", kind.word()),
+            "one word everywhere"
+        );
     }
 }
