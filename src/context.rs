@@ -62,6 +62,24 @@ pub enum Format {
     Json,
 }
 
+/// How outcomes are laid out for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// A sentence or two each.
+    #[default]
+    Sentences,
+    /// A row of one table each.
+    Table {
+        /// What is said when there is none.
+        none: String,
+    },
+    /// A line each, shown page by page on a terminal.
+    Story {
+        /// What is said when there is none.
+        none: String,
+    },
+}
+
 impl GlobalArgs {
     /// The chosen rendering.
     #[must_use]
