@@ -6,6 +6,8 @@
 pub mod anchor;
 pub mod cleanup;
 pub mod failure;
+pub mod finding;
+pub mod history;
 pub mod liveness;
 pub mod lock;
 pub mod merge;
