@@ -18,6 +18,7 @@ pub mod init;
 pub mod leftovers;
 pub mod list;
 pub mod locks;
+pub mod merge;
 pub mod order;
 pub mod refresh;
 pub mod release;
