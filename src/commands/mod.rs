@@ -14,6 +14,7 @@ pub mod claim;
 pub mod cleanup;
 pub mod exec;
 pub mod explain;
+pub mod hook;
 pub mod init;
 pub mod leftovers;
 pub mod list;
@@ -60,6 +61,8 @@ pub enum Command {
     Anchor,
     /// Run a command as a session of its own
     Exec(exec::Args),
+    /// Hooks that keep commits out of the shared root during a merge
+    Hook(hook::Args),
     /// List every word that a command can answer with
     Verdicts,
 }
@@ -127,6 +130,7 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
+        Command::Hook(args) => context().and_then(|context| hook::run(&context, args)),
         Command::Verdicts => Ok(verdicts::run()),
     };
     ran.unwrap_or_else(Answer::from)

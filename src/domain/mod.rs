@@ -6,6 +6,7 @@
 pub mod anchor;
 pub mod cleanup;
 pub mod failure;
+pub mod hook;
 pub mod liveness;
 pub mod lock;
 pub mod merge;

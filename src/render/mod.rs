@@ -8,6 +8,7 @@ use crate::context::Format;
 use crate::domain::verdict::Verdict;
 
 pub mod escape;
+pub mod hook;
 pub mod human;
 pub mod json;
 pub mod merge;
