@@ -34,7 +34,7 @@ pub struct GlobalArgs {
     /// Say nothing that is not asked for
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more of what is done
+    /// Say which git commands are run, and how long they take
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// The remote that decides, by name or address; `.` means none
@@ -60,6 +60,24 @@ pub enum Format {
     Porcelain,
     /// One JSON document.
     Json,
+}
+
+/// How outcomes are laid out for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// A sentence or two each.
+    #[default]
+    Sentences,
+    /// A row of one table each.
+    Table {
+        /// What is said when there is none.
+        none: String,
+    },
+    /// A line each, shown page by page on a terminal.
+    Story {
+        /// What is said when there is none.
+        none: String,
+    },
 }
 
 impl GlobalArgs {
@@ -141,7 +159,7 @@ impl Context {
     /// A sealed git for this repository.
     #[must_use]
     pub fn git(&self) -> Git {
-        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline())
+        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline()).traced(self.global.verbose)
     }
 
     /// The one address that decides who holds a lock; none where the local branch does.

@@ -1,19 +1,21 @@
 //! `git aitask-lock`: parse, run, render, exit.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use git_aitask_lock::commands::{self, Answer, Cli};
-use git_aitask_lock::context::Format;
+use git_aitask_lock::commands::{self, Answer, Cli, Command};
+use git_aitask_lock::context::{Format, Layout};
 use git_aitask_lock::domain::failure::{Failure, FailureKind};
+use git_aitask_lock::live;
 use git_aitask_lock::render::{self, Printed, View};
-use git_aitask_lock::sys::{clock, terminal};
+use git_aitask_lock::sys::{clock, pager, terminal};
 
 fn main() -> ExitCode {
     let (answer, format, quiet) = match Cli::try_parse() {
-        Ok(cli) => (commands::run(&cli), cli.global.format(), cli.global.quiet),
+        Ok(cli) => (answer(&cli), cli.global.format(), cli.global.quiet),
         Err(error) if error.exit_code() == 0 => {
             // Help and version, to standard output.
             return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
@@ -27,9 +29,37 @@ fn main() -> ExitCode {
             format => (Answer::from(usage(&error)), format, false),
         },
     };
-    let view = View { format, now: clock::now(), zone: clock::zone(), columns: terminal::columns(), quiet };
-    let printed = render::render(&answer.verdicts, &answer.warnings, &answer.notes, &view);
+    let view = View {
+        format,
+        now: clock::now(),
+        zone: clock::zone(),
+        columns: terminal::columns(),
+        quiet,
+        layout: answer.layout,
+    };
+    let mut printed = render::render(&answer.verdicts, &answer.warnings, &answer.notes, &view);
+    if format == Format::Human && view.layout != Layout::Sentences && page(&printed.stdout) {
+        printed.stdout.clear();
+    }
     print(&printed, answer.exit)
+}
+
+fn answer(cli: &Cli) -> Answer {
+    match &cli.command {
+        Command::List(args) if args.watch => live::run(&cli.global, args),
+        _ => commands::run(cli),
+    }
+}
+
+/// Shows a long answer in the reader's pager, on a terminal. Whether it was shown.
+fn page(text: &str) -> bool {
+    if text.is_empty() || terminal::columns().is_none() {
+        return false;
+    }
+    let Some(pager) = pager::wanted(Path::new(".")) else { return false };
+    let styled = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+    let plain = || anstream::adapter::strip_str(text).to_string();
+    if styled { pager::show(&pager, text) } else { pager::show(&pager, &plain()) }
 }
 
 /// What is wrong with the command line, in one line, with what clap proposes instead.

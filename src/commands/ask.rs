@@ -4,7 +4,7 @@ use dialoguer::Confirm;
 use dialoguer::console::Term;
 
 use super::leftovers;
-use crate::context::Context;
+use crate::context::{Context, Layout};
 use crate::domain::plan::Question;
 use crate::domain::rules::Ruling;
 use crate::domain::verdict::Refused;
@@ -21,6 +21,7 @@ fn view(context: &Context) -> View {
         zone: clock::zone(),
         columns: terminal::columns(),
         quiet: context.global.quiet,
+        layout: Layout::Sentences,
     }
 }
 

@@ -57,6 +57,17 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// The tip that this clone knows of, without asking anybody.
+    ///
+    /// # Errors
+    /// References cannot be read.
+    pub fn last_known(&self) -> Result<Option<gix::ObjectId>, StoreError> {
+        match self {
+            Self::Local(store) => store.tip(),
+            Self::Remote(store, _) => store.last_known(),
+        }
+    }
+
     /// The branch as it is now.
     ///
     /// # Errors

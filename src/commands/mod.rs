@@ -3,7 +3,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::context::{Context, GlobalArgs};
+use crate::context::{Context, GlobalArgs, Layout};
 use crate::domain::failure::Failure;
 use crate::domain::verdict::{self, Verdict};
 
@@ -12,6 +12,9 @@ pub mod ask;
 pub mod check;
 pub mod claim;
 pub mod cleanup;
+pub mod complete;
+pub mod completions;
+pub mod doctor;
 pub mod exec;
 pub mod explain;
 pub mod hook;
@@ -19,6 +22,8 @@ pub mod init;
 pub mod leftovers;
 pub mod list;
 pub mod locks;
+pub mod log;
+pub mod man;
 pub mod merge;
 pub mod order;
 pub mod refresh;
@@ -27,7 +32,7 @@ pub mod verdicts;
 
 /// Two locks that keep coding agents on one repository from stepping on each other
 #[derive(Debug, Parser)]
-#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version)]
+#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version = env!("AITASK_LOCK_VERSION"))]
 #[command(subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     /// What every command takes.
@@ -53,18 +58,31 @@ pub enum Command {
     Check(check::Args),
     /// List all locks
     List(list::Args),
+    /// Tell who held what, and when
+    Log(log::Args),
     /// Create the lock branch, or accept it as it is now
     Init,
     /// Remove the locks of archived tasks
     Cleanup(cleanup::Args),
+    /// The mutex for end-of-task merges
+    Merge(merge::Args),
     /// Show which process a lock taken here would name, and why
     Anchor,
     /// Run a command as a session of its own
     Exec(exec::Args),
     /// Hooks that keep commits out of the shared root during a merge
     Hook(hook::Args),
+    /// Say what would go wrong here, and how to fix it
+    Doctor,
     /// List every word that a command can answer with
     Verdicts,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Say where the man pages are, or install them
+    Man(man::Args),
+    /// What a completion script asks
+    #[command(name = "__complete", hide = true)]
+    Complete(complete::Args),
 }
 
 /// What a command came to.
@@ -78,6 +96,8 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// What a person may want to know besides.
     pub notes: Vec<String>,
+    /// How a person is shown them.
+    pub layout: Layout,
 }
 
 impl Answer {
@@ -91,7 +111,13 @@ impl Answer {
     /// The outcomes of a command for which they are answers, whatever they say.
     #[must_use]
     pub fn with_exit(verdicts: Vec<Verdict>, exit: u8) -> Self {
-        Self { verdicts, exit, warnings: Vec::new(), notes: Vec::new() }
+        Self { verdicts, exit, warnings: Vec::new(), notes: Vec::new(), layout: Layout::Sentences }
+    }
+
+    /// Sets how a person is shown the outcomes.
+    #[must_use]
+    pub fn laid_out(self, layout: Layout) -> Self {
+        Self { layout, ..self }
     }
 
     /// Adds what may go wrong later.
@@ -125,13 +151,20 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Refresh(args) => context().and_then(|context| refresh::run(&context, args)),
         Command::Release(args) => context().and_then(|context| release::run(&context, args)),
         Command::Check(args) => context().and_then(|context| check::run(&context, args)),
+        // `--watch` needs a screen: main gives it to `live`.
         Command::List(args) => context().and_then(|context| list::run(&context, args)),
+        Command::Log(args) => context().and_then(|context| log::run(&context, args)),
         Command::Init => context().and_then(|context| init::run(&context)),
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
+        Command::Merge(args) => context().and_then(|context| merge::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
         Command::Hook(args) => context().and_then(|context| hook::run(&context, args)),
+        Command::Doctor => Ok(doctor::run(global)),
         Command::Verdicts => Ok(verdicts::run()),
+        Command::Completions(args) => Ok(completions::run(args)),
+        Command::Man(args) => man::run(args),
+        Command::Complete(args) => Ok(complete::run(global, args)),
     };
     ran.unwrap_or_else(Answer::from)
 }

@@ -6,6 +6,8 @@
 pub mod anchor;
 pub mod cleanup;
 pub mod failure;
+pub mod finding;
+pub mod history;
 pub mod hook;
 pub mod liveness;
 pub mod lock;

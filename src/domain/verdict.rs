@@ -75,6 +75,26 @@ pub enum Verdict {
         /// What was tried, and why it was not taken.
         tried: Vec<String>,
     },
+    /// Something that happened to a lock.
+    Event(super::history::Event),
+    /// What `doctor` found.
+    Finding(super::finding::Finding),
+    /// Where the man pages are, or would be.
+    Manual {
+        /// The folder.
+        folder: String,
+        /// How many of our pages are there.
+        pages: usize,
+        /// Whether this call put them there.
+        installed: bool,
+        /// Whether `man` finds them there by itself.
+        found: bool,
+    },
+    /// A text as it is: a script.
+    Text {
+        /// The text.
+        text: String,
+    },
     /// One word that a command can answer with.
     Word(super::words::Word),
     /// Something went wrong; nothing is known to have been changed.
@@ -293,6 +313,10 @@ impl Verdict {
             Self::Initialized { .. } => "INITIALIZED",
             Self::Anchor(_) => "ANCHOR",
             Self::NoSessionAnchor { .. } => "NO_SESSION_ANCHOR",
+            Self::Event(_) => "EVENT",
+            Self::Finding(_) => "FINDING",
+            Self::Manual { .. } => "MANUAL",
+            Self::Text { .. } => "TEXT",
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
             Self::Merge(verdict) => verdict.word(),
@@ -316,7 +340,11 @@ impl Verdict {
             | Self::Locked(_)
             | Self::Initialized { .. }
             | Self::Anchor(_)
+            | Self::Event(_)
+            | Self::Text { .. }
             | Self::Word(_) => 0,
+            Self::Manual { pages, .. } => u8::from(*pages == 0),
+            Self::Finding(finding) => u8::from(finding.level == super::finding::Level::Problem),
             Self::NotHeld(not_held) => match not_held.wanted {
                 Wanted::Release => 0,
                 Wanted::Claim | Wanted::Refresh => 1,

@@ -1,7 +1,8 @@
 //! One or two sentences: what happened, who holds it, since when, and the next command to run.
 
 use super::escape::{for_shell, for_terminal};
-use super::{Printed, View, style, table};
+use super::{Printed, View, events, findings, style, table};
+use crate::context::Layout;
 use crate::domain::failure::Failure;
 use crate::domain::liveness::Liveness;
 use crate::domain::lock::LockView;
@@ -12,14 +13,31 @@ use crate::domain::verdict::{Changed, NotHeld, Reason, Refused, Released, Retake
 #[must_use]
 pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
     let mut printed = Printed::default();
-    if let Some(table) = table::render(verdicts, view) {
-        printed.stdout = table;
+    if let [Verdict::Word(_), ..] = verdicts {
+        printed.stdout = table::words(verdicts, view);
         return printed;
     }
-    for verdict in verdicts {
-        tell(verdict, view, &mut printed);
+    match &view.layout {
+        Layout::Table { none } | Layout::Story { none } if verdicts.is_empty() => {
+            if !view.quiet {
+                printed.stderr = format!("{none}\n");
+            }
+        }
+        Layout::Table { .. } if table::is_list(verdicts) => printed.stdout = table::render(verdicts, view),
+        Layout::Story { .. } if matches!(verdicts, [Verdict::Event(_), ..]) => {
+            printed.stdout = events::render(verdicts, view);
+        }
+        Layout::Table { .. } | Layout::Story { .. } | Layout::Sentences => {
+            sentences(verdicts, view, &mut printed)
+        }
     }
     printed
+}
+
+fn sentences(verdicts: &[Verdict], view: &View, printed: &mut Printed) {
+    for verdict in verdicts {
+        tell(verdict, view, printed);
+    }
 }
 
 fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
@@ -118,6 +136,30 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             stderr.push_str(&style::refused(&format!("task {task} was left as it was")));
         }
         Verdict::LockError(failure) => failure_text(failure, stderr),
+        Verdict::Event(event) => stdout.push_str(&events::line(event, 0, view)),
+        Verdict::Finding(finding) => {
+            if !view.quiet || finding.level != crate::domain::finding::Level::Ok {
+                stdout.push_str(&findings::render(finding));
+            }
+        }
+        Verdict::Manual { folder, pages, installed, found } => {
+            let folder_shown = for_terminal(folder);
+            let whether = if *installed { "are installed now" } else { "are installed" };
+            match (pages, found) {
+                (0, _) => {
+                    stderr.push_str(&style::refused(&format!("no man pages are in {folder_shown}")));
+                    stderr.push_str(&style::hint("git aitask-lock man --install"));
+                }
+                (_, true) => say(format!("The man pages {whether} in {folder_shown}: git help aitask-lock")),
+                (_, false) => {
+                    say(format!("The man pages {whether} in {folder_shown}, where man does not look."));
+                    let top = folder.strip_suffix("/man1").unwrap_or(folder);
+                    let hint = format!("export MANPATH={}:", for_shell(top));
+                    stderr.push_str(&style::hint(&hint));
+                }
+            }
+        }
+        Verdict::Text { text } => stdout.push_str(text),
         // Only the table shows the words; merges have a file of their own.
         Verdict::Word(_) | Verdict::Merge(_) | Verdict::Hook(_) => {}
     }

@@ -4,10 +4,12 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::context::Format;
+use crate::context::{Format, Layout};
 use crate::domain::verdict::Verdict;
 
 pub mod escape;
+pub mod events;
+pub mod findings;
 pub mod hook;
 pub mod human;
 pub mod json;
@@ -29,6 +31,8 @@ pub struct View {
     pub columns: Option<u16>,
     /// Whether only what was asked for is wanted.
     pub quiet: bool,
+    /// How a person is shown the outcomes.
+    pub layout: Layout,
 }
 
 /// What goes to standard output and to standard error; styled text where a person reads.

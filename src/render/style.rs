@@ -61,6 +61,13 @@ pub fn good(text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// A word in the colour of bad news.
+#[must_use]
+pub fn bad(text: &str) -> String {
+    let style = AnsiColor::Red.on_default();
+    format!("{style}{text}{style:#}")
+}
+
 /// A word in the colour of doubt.
 #[must_use]
 pub fn doubtful(text: &str) -> String {

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::child::{self, End, Finished, Limits};
+use super::terminal;
 
 pub mod branches;
 pub mod environment;
@@ -50,6 +51,7 @@ pub struct Git {
     deadline: Instant,
     /// Whether calls with the user's hooks find the repository by themselves.
     discovers: bool,
+    traced: bool,
 }
 
 /// One finished call.
@@ -83,13 +85,13 @@ impl Git {
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
         let git_dir = Some(git_dir.to_owned());
-        Self { git_dir, work_dir: work_dir.to_owned(), deadline, discovers: false }
+        Self { git_dir, work_dir: work_dir.to_owned(), deadline, discovers: false, traced: false }
     }
 
     /// A git for the worktree at `work_dir`, whose git directory it finds itself.
     #[must_use]
     pub fn in_worktree(work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, discovers: true }
+        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, discovers: true, traced: false }
     }
 
     /// A git for one worktree, started at its top.
@@ -112,6 +114,12 @@ impl Git {
     #[must_use]
     pub fn work_dir(&self) -> &Path {
         &self.work_dir
+    }
+
+    /// The same git, telling on standard error what it runs and how long that took.
+    #[must_use]
+    pub fn traced(self, traced: bool) -> Self {
+        Self { traced, ..self }
     }
 
     /// The same git with another deadline.
@@ -166,7 +174,16 @@ impl Git {
         for (name, value) in env {
             command.env(name, value);
         }
-        finish(command, self.deadline, stdin, args.first().map(AsRef::as_ref))
+        let started = Instant::now();
+        let answer = finish(command, self.deadline, stdin, args.first().map(AsRef::as_ref));
+        if self.traced {
+            // The settings before it are always the same, and addresses are not among the arguments.
+            let args: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
+            let end =
+                answer.as_ref().map_or_else(ToString::to_string, |answer| format!("exit {}", answer.code));
+            terminal::tell(&format!("git {} ({} ms, {end})", args.join(" "), started.elapsed().as_millis()));
+        }
+        answer
     }
 }
 

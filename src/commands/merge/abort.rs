@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{held, root};
+use super::desk::{Desk, working_under};
+use super::root;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
@@ -32,18 +33,19 @@ pub struct Args {
 /// What kept it from deciding.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let task = &args.task;
-    let reservation = match held::reservation(context, task)? {
+    let desk = Desk::open(context);
+    let reservation = match working_under(&desk, task)? {
         Ok(reservation) => reservation,
         Err(refused) => return Ok(refused),
     };
-    let root = match root::find(context, task) {
+    let root = match root::find(&desk, task) {
         Ok(root) => root,
         Err(refused) => return Ok(Answer::of(vec![refused.into()])),
     };
     let failed = |failure: GitFailure| root::git_failure(task, &failure);
     let residue = root.git.residue().map_err(failed)?;
     if residue.is_clean() {
-        let answer = give_back(context, &reservation, None)?;
+        let answer = give_back(&desk, &reservation, None)?;
         return Ok(answer.note(already_merged(&root, &reservation)));
     }
     if let Some(doubt) = not_ours(&root, &reservation, &residue).map_err(failed)? {
@@ -52,7 +54,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         return Ok(Answer::of(vec![unsafe_now.into()]).note(doubt));
     }
     match undo(&root, task) {
-        Ok(rescue) => give_back(context, &reservation, Some(rescue)),
+        Ok(rescue) => give_back(&desk, &reservation, Some(rescue)),
         Err(refusal) => Ok(Answer::of(vec![MergeVerdict::AbortFailed(refusal).into()])),
     }
 }
@@ -138,29 +140,23 @@ fn undo(root: &MergeRoot, task: &TaskId) -> Result<Rescued, Refusal> {
     }
 }
 
-fn give_back(
-    context: &Context,
-    reservation: &Reservation,
-    rescue: Option<Rescued>,
-) -> Result<Answer, Failure> {
+fn give_back(desk: &Desk<'_>, reservation: &Reservation, rescue: Option<Rescued>) -> Result<Answer, Failure> {
     let undone = Undone { task: reservation.task.clone(), id: reservation.id.clone(), rescue };
     let verdict = if undone.rescue.is_some() {
         MergeVerdict::Aborted(undone)
     } else {
         MergeVerdict::ReleasedNoMerge(undone)
     };
-    // An abort may have taken longer than the command's own limit.
-    context.restart_deadline();
-    let given = held::give_back(context, reservation);
+    let given = desk.give_back(&reservation.task, Some(&reservation.id));
     Ok(match given {
-        Ok(true) => Answer::of(vec![verdict.into()]),
-        Ok(false) => Answer::of(vec![verdict.into()])
+        Ok(Ok(_)) => Answer::of(vec![verdict.into()]),
+        Ok(Err(_)) => Answer::of(vec![verdict.into()])
             .note(["the reservation had been taken away meanwhile; nothing was given back".to_owned()]),
         Err(error) => {
             let retained = MergeVerdict::Retained {
                 task: reservation.task.clone(),
                 because: verdict.word().to_owned(),
-                why: format!("the reservation could not be removed: {error}"),
+                why: format!("the reservation could not be removed: {}", error.message),
             };
             Answer::of(vec![retained.into()])
         }

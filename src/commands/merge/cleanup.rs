@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{held, root};
+use super::desk::{Desk, working_under};
+use super::root;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
@@ -31,16 +32,16 @@ pub struct Args {
 /// What kept it from deciding.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let task = &args.task;
-    let reservation = match held::reservation(context, task)? {
+    let desk = Desk::open(context);
+    let reservation = match working_under(&desk, task)? {
         Ok(reservation) => reservation,
         Err(refused) => return Ok(refused),
     };
     if !args.task_complete {
         let verdict = MergeVerdict::CleanupRequiresCompletion { task: task.clone() };
-        let next = format!("when the task is done: git aitask-lock merge cleanup {task} --task-complete");
-        return Ok(Answer::of(vec![verdict.into()]).note([next]));
+        return Ok(Answer::of(vec![verdict.into()]));
     }
-    let root = match root::find(context, task) {
+    let root = match root::find(&desk, task) {
         Ok(root) => root,
         Err(refused) => return Ok(Answer::of(vec![refused.into()])),
     };

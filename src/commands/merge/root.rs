@@ -1,5 +1,6 @@
 //! The shared root: where it is, and what a merge finds there.
 
+use super::desk::{Desk, by_hand};
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::merge::branch::{full_name, short_name};
@@ -15,11 +16,11 @@ use crate::sys::shell;
 ///
 /// # Errors
 /// The refusal.
-pub fn find(context: &Context, task: &TaskId) -> Result<MergeRoot, MergeVerdict> {
-    MergeRoot::find(&context.repo, context.deadline()).map_err(|why| {
+pub fn find(desk: &Desk<'_>, task: &TaskId) -> Result<MergeRoot, MergeVerdict> {
+    desk.root().map_err(|why| {
         let mut refusal = refusal(task, "worktree", why.to_string());
         if let NoMergeRoot::NoMainWorktree { .. } = why {
-            let worktrees = context.git().worktrees().unwrap_or_default();
+            let worktrees = desk.context.git().worktrees().unwrap_or_default();
             for worktree in worktrees.iter().filter(|worktree| !worktree.bare && worktree.exists()) {
                 refusal.hints.push(format!("git config {SETTING} {}", shell::quote(&worktree.path)));
             }
@@ -48,12 +49,6 @@ pub fn git_failure(task: &TaskId, failure: &GitFailure) -> Failure {
 #[must_use]
 pub fn git_there(root: &MergeRoot) -> String {
     format!("git -C {}", shell::quote(&root.path))
-}
-
-/// The root as text.
-#[must_use]
-pub fn shown(root: &MergeRoot) -> String {
-    root.path.to_string_lossy().into_owned()
 }
 
 /// A refusal without hints; the reservation is kept until somebody says otherwise.
@@ -103,15 +98,22 @@ fn asked(root: &MergeRoot, name: &str) -> Result<Asked, GitFailure> {
 
 /// A refusal of the preflight as it is told.
 #[must_use]
-pub fn told(task: &TaskId, refused: Refused, root: &MergeRoot, residue: Residue) -> MergeVerdict {
+pub fn told(
+    desk: &Desk<'_>,
+    task: &TaskId,
+    refused: Refused,
+    root: &MergeRoot,
+    residue: Residue,
+) -> MergeVerdict {
     let there = git_there(root);
     let with = |about: &str, why: String, hints: Vec<String>| Refusal { hints, ..refusal(task, about, why) };
     match refused {
         Refused::Residue => MergeVerdict::StaleMergeResidue(StaleResidue {
             task: task.clone(),
             remedy: remedy_for(&residue),
+            next: ends(desk, task, root, &residue),
             residue,
-            root: shown(root),
+            root: shell::quote(&root.path),
             holder: None,
         }),
         Refused::Dirty => dirty(task, root, &residue),
@@ -158,6 +160,19 @@ pub fn told(task: &TaskId, refused: Refused, root: &MergeRoot, residue: Residue)
     }
 }
 
+/// What ends what stands there, for the session that holds the reservation.
+fn ends(desk: &Desk<'_>, task: &TaskId, root: &MergeRoot, residue: &Residue) -> Vec<String> {
+    if residue.index_locked {
+        let lock = shell::quote(&root.git.git_dir().join("index.lock"));
+        return vec![format!("a git command holds the index; if none is running there: rm {lock}")];
+    }
+    if residue.merge_head.is_some() && residue.operations.is_empty() {
+        let finish = format!("resolve it, then: {} commit --no-edit", git_there(root));
+        return vec![finish, format!("or undo it: {}", desk.command(&format!("abort {task}")))];
+    }
+    by_hand(residue, root)
+}
+
 /// Tracked files are changed.
 #[must_use]
 pub fn dirty(task: &TaskId, root: &MergeRoot, residue: &Residue) -> MergeVerdict {
@@ -183,4 +198,24 @@ fn into(task: &TaskId) -> String {
 
 fn quoted(name: &str) -> String {
     shell::quote(std::path::Path::new(short_name(name)))
+}
+
+/// The reservation that was taken for a merge is given back, since the merge was refused: a refusal says
+/// so, and names commands that take it anew.
+pub fn was_given_back(verdict: &mut MergeVerdict, task: &TaskId) {
+    let (MergeVerdict::DirtyTree(refusal)
+    | MergeVerdict::PreflightMissing(refusal)
+    | MergeVerdict::PreflightForeignWorktree(refusal)
+    | MergeVerdict::PreflightCheckoutFailed(refusal)
+    | MergeVerdict::PreflightHeadMismatch(refusal)
+    | MergeVerdict::UnsafeOutputBranch(refusal)) = verdict
+    else {
+        return;
+    };
+    refusal.kept = false;
+    let release = format!("git aitask-lock merge release {task}");
+    refusal.hints.retain(|hint| *hint != release);
+    for hint in &mut refusal.hints {
+        *hint = hint.replace("git aitask-lock merge run ", "git aitask-lock merge begin ");
+    }
 }

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{held, root};
+use super::desk::{Desk, working_under};
+use super::root;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::{Failure, FailureKind};
@@ -14,9 +15,9 @@ use crate::domain::merge::preflight::{self, Plan};
 use crate::domain::merge::reservation::Reservation;
 use crate::domain::merge::verdict::{Conflict, MergeFailed, MergeVerdict, Merged, Refusal};
 use crate::domain::task_id::TaskId;
-use crate::sys::clock;
 use crate::sys::git::worktree::MergeRoot;
 use crate::sys::git::{self, Git, GitFailure};
+use crate::sys::{clock, shell};
 
 /// How our own merge shows itself to our own hook: the reservation's ID.
 pub const MARK: &str = "AITASK_LOCK_MERGE";
@@ -44,11 +45,12 @@ pub struct Args {
 /// What kept it from deciding.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     check_options(&args.options)?;
-    let reservation = match held::reservation(context, &args.task)? {
+    let desk = Desk::open(context);
+    let reservation = match working_under(&desk, &args.task)? {
         Ok(reservation) => reservation,
         Err(refused) => return Ok(refused),
     };
-    let ended = under(context, reservation, args.branch.as_deref(), &args.options)?;
+    let ended = under(&desk, reservation, args.branch.as_deref(), &args.options)?;
     Ok(ended.answer)
 }
 
@@ -81,14 +83,15 @@ impl Ended {
 /// # Errors
 /// What kept it from deciding.
 pub fn under(
-    context: &Context,
+    desk: &Desk<'_>,
     mut reservation: Reservation,
     branch: Option<&str>,
     options: &[OsString],
 ) -> Result<Ended, Failure> {
+    let context = desk.context;
     let task = reservation.task.clone();
     let failed = |failure: GitFailure| root::git_failure(&task, &failure);
-    let root = match root::find(context, &task) {
+    let root = match root::find(desk, &task) {
         Ok(root) => root,
         Err(refused) => return Ok(Ended::refused(refused)),
     };
@@ -97,11 +100,12 @@ pub fn under(
     let facts = root::facts(context, &root, output.as_deref(), wanted.as_deref()).map_err(failed)?;
     let plan = match preflight::decide(&task, &facts) {
         Ok(plan) => plan,
-        Err(refused) => return Ok(Ended::refused(root::told(&task, refused, &root, facts.residue))),
+        Err(refused) => return Ok(Ended::refused(root::told(desk, &task, refused, &root, facts.residue))),
     };
-    if let Err(refused) = held::record(context, &mut reservation, &plan.output, &plan.task_branch)? {
-        return Ok(Ended { answer: refused, refused_before: true });
-    }
+    // Also the last look at whether it still is ours.
+    reservation.output_branch = Some(plan.output.clone());
+    reservation.task_branch = Some(plan.task_branch.clone());
+    desk.rewrite(&reservation)?;
     if let Some(refused) = stand_on(&task, &root, &plan).map_err(failed)? {
         return Ok(Ended::refused(refused));
     }
@@ -111,7 +115,7 @@ pub fn under(
         (Err(failure), _) | (_, Err(failure)) => return Err(failed(failure)),
         _ => {
             let gone = preflight::Refused::NoTaskBranch(short_name(&plan.task_branch).to_owned());
-            return Ok(Ended::refused(root::told(&task, gone, &root, facts.residue)));
+            return Ok(Ended::refused(root::told(desk, &task, gone, &root, facts.residue)));
         }
     };
 
@@ -150,7 +154,7 @@ fn stand_on(task: &TaskId, root: &MergeRoot, plan: &Plan) -> Result<Option<Merge
         return Ok((!residue.is_clean()).then(|| root::dirty(task, root, &residue)));
     }
     let now = head.as_deref().map_or("a detached HEAD", short_name);
-    let quoted = crate::sys::shell::quote(std::path::Path::new(branch));
+    let quoted = shell::quote(std::path::Path::new(branch));
     let hints = vec![format!("{there} switch {quoted}"), format!("git aitask-lock merge run {task}")];
     let refusal = |why| Refusal { hints, ..root::refusal(task, branch, why) };
     Ok(Some(match said {
@@ -204,7 +208,7 @@ fn told(
             Answer::of(vec![MergeVerdict::MergeOk(merged).into()]).warn(remarks)
         }
         Outcome::Conflict(paths) => {
-            let conflict = Conflict { task, paths, root: root::shown(root) };
+            let conflict = Conflict { task, paths, root: shell::quote(&root.path) };
             Answer::of(vec![MergeVerdict::MergeConflict(conflict).into()])
         }
         Outcome::Failed => {
@@ -216,7 +220,7 @@ fn told(
                 Err(failure) => (None, failure.to_string()),
             };
             let residue = observed.residue;
-            let failed = MergeFailed { task, code, said, residue, root: root::shown(root) };
+            let failed = MergeFailed { task, code, said, residue, root: shell::quote(&root.path) };
             Answer::of(vec![MergeVerdict::MergeFailed(failed).into()])
         }
     }

@@ -118,6 +118,8 @@ pub enum MergeVerdict {
         now: Option<Holder>,
         /// The token that was expected.
         expected: String,
+        /// Whether it is the same holder, and the shared root that changed.
+        residue: bool,
     },
     /// Refused: the residue needs a remedy, and none was given.
     ResiduePresent(Remedied),
@@ -294,6 +296,8 @@ pub struct StaleResidue {
     /// The lost session that holds the reservation; none when nobody does, or this session.
     #[serde(flatten)]
     pub holder: Option<Holder>,
+    /// The next commands.
+    pub next: Vec<String>,
 }
 
 /// A place in the queue.
@@ -319,9 +323,12 @@ pub struct Standing {
     pub mine: bool,
     /// Who waits, in order.
     pub queue: Vec<Waiter>,
-    /// The guard of a reclaim or recovery that did not end.
+    /// The guard of a reclaim or recovery that did not end, as a word of a shell command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<String>,
+    /// The next commands, where the holder will not go by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
 }
 
 /// Given back by its holder.

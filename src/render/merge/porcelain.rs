@@ -149,10 +149,11 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
         MergeVerdict::RefusedLiveHolder { holder } => {
             (vec![holder.task_name().to_owned(), pid(Some(holder))], Vec::new())
         }
-        MergeVerdict::HolderChanged { now, .. } => bars(vec![
+        MergeVerdict::HolderChanged { now, residue, .. } => bars(vec![
             now.as_ref().map_or_else(|| "-".to_owned(), |holder| holder.task_name().to_owned()),
             or_dash(now.as_ref().and_then(|holder| holder.owner.as_deref())),
             or_dash(now.as_ref().and_then(|holder| holder.id.as_deref())),
+            if *residue { "residue" } else { "holder" }.to_owned(),
         ]),
         MergeVerdict::ResiduePresent(remedied) | MergeVerdict::WrongRemedy(remedied) => bars(vec![
             remedied.residue.state().to_owned(),

@@ -70,6 +70,17 @@ impl Git {
         branch: &str,
         lease: Option<&str>,
     ) -> Result<Pushed, GitFailure> {
+        self.push(&[], arbiter, commit, branch, lease)
+    }
+
+    fn push(
+        &self,
+        options: &[&str],
+        arbiter: &Arbiter,
+        commit: &str,
+        branch: &str,
+        lease: Option<&str>,
+    ) -> Result<Pushed, GitFailure> {
         let lease = format!("--force-with-lease={branch}:{}", lease.unwrap_or_default());
         let refspec = format!("{commit}:{branch}");
         let args = [
@@ -81,9 +92,8 @@ impl Git {
             "--no-recurse-submodules",
             "--no-thin",
             &lease,
-            REMOTE,
-            &refspec,
         ];
+        let args: Vec<&str> = args.iter().chain(options).copied().chain([REMOTE, &refspec]).collect();
         let Answer { code, stdout, stderr } =
             self.run_with(Hooks::Off, &args, &arbiter.environment(), None)?;
         let failure = GitFailure::of_exit("push", code, &stderr);
@@ -91,6 +101,20 @@ impl Git {
             PushAnswer::Silent => Err(failure),
             answer => Ok(Pushed { answer, said: failure.said }),
         }
+    }
+
+    /// Pretends to push: connects and is authorized as [`Git::push_commit`] is, and changes nothing.
+    ///
+    /// # Errors
+    /// git failed without a word on the ref.
+    pub fn try_push(
+        &self,
+        arbiter: &Arbiter,
+        commit: &str,
+        branch: &str,
+        lease: Option<&str>,
+    ) -> Result<Pushed, GitFailure> {
+        self.push(&["--dry-run"], arbiter, commit, branch, lease)
     }
 
     /// Fetches `branch` into `into`, both full ref names, and touches nothing else.
