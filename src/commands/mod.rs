@@ -17,6 +17,7 @@ pub mod completions;
 pub mod doctor;
 pub mod exec;
 pub mod explain;
+pub mod hook;
 pub mod init;
 pub mod leftovers;
 pub mod list;
@@ -69,6 +70,8 @@ pub enum Command {
     Anchor,
     /// Run a command as a session of its own
     Exec(exec::Args),
+    /// Hooks that keep commits out of the shared root during a merge
+    Hook(hook::Args),
     /// Say what would go wrong here, and how to fix it
     Doctor,
     /// List every word that a command can answer with
@@ -156,6 +159,7 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Merge(args) => context().and_then(|context| merge::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
+        Command::Hook(args) => context().and_then(|context| hook::run(&context, args)),
         Command::Doctor => Ok(doctor::run(global)),
         Command::Verdicts => Ok(verdicts::run()),
         Command::Completions(args) => Ok(completions::run(args)),

@@ -8,6 +8,7 @@ pub mod cleanup;
 pub mod failure;
 pub mod finding;
 pub mod history;
+pub mod hook;
 pub mod liveness;
 pub mod lock;
 pub mod merge;

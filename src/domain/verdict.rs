@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::hook::HookVerdict;
 use super::lock::LockView;
 use super::merge::verdict::MergeVerdict;
 use super::task_id::TaskId;
@@ -101,6 +102,15 @@ pub enum Verdict {
     /// What a merge command came to.
     #[serde(untagged)]
     Merge(Box<MergeVerdict>),
+    /// What a hook command came to.
+    #[serde(untagged)]
+    Hook(HookVerdict),
+}
+
+impl From<HookVerdict> for Verdict {
+    fn from(verdict: HookVerdict) -> Self {
+        Self::Hook(verdict)
+    }
 }
 
 impl From<MergeVerdict> for Verdict {
@@ -310,6 +320,7 @@ impl Verdict {
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
             Self::Merge(verdict) => verdict.word(),
+            Self::Hook(verdict) => verdict.word(),
         }
     }
 
@@ -349,6 +360,7 @@ impl Verdict {
             Self::HolderChanged(_) => 27,
             Self::LockError(failure) => failure.kind.exit_code(),
             Self::Merge(verdict) => verdict.exit_code(),
+            Self::Hook(verdict) => verdict.exit_code(),
         }
     }
 

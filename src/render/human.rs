@@ -44,6 +44,9 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
     if let Verdict::Merge(verdict) = verdict {
         return super::merge::human(verdict, view, printed);
     }
+    if let Verdict::Hook(verdict) = verdict {
+        return super::hook::human(verdict, view, printed);
+    }
     let Printed { stdout, stderr } = printed;
     let mut say = |text: String| {
         if !view.quiet {
@@ -158,7 +161,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         }
         Verdict::Text { text } => stdout.push_str(text),
         // Only the table shows the words; merges have a file of their own.
-        Verdict::Word(_) | Verdict::Merge(_) => {}
+        Verdict::Word(_) | Verdict::Merge(_) | Verdict::Hook(_) => {}
     }
 }
 

@@ -10,6 +10,7 @@ use crate::domain::verdict::Verdict;
 pub mod escape;
 pub mod events;
 pub mod findings;
+pub mod hook;
 pub mod human;
 pub mod json;
 pub mod merge;

@@ -15,6 +15,7 @@ fn lines(verdict: &Verdict) -> Vec<String> {
     let failure = match verdict {
         Verdict::LockError(failure) => failure,
         Verdict::Merge(verdict) => return vec![super::merge::porcelain(verdict)],
+        Verdict::Hook(verdict) => return vec![super::hook::porcelain(verdict)],
         _ => return vec![line(verdict.word(), &fields(verdict))],
     };
     let tasks: Vec<&str> = failure.tasks.iter().map(super::super::domain::task_id::TaskId::as_str).collect();
@@ -121,7 +122,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             if anchor.strong { "proc" } else { "-" }.to_owned(),
             or_unknown(anchor.hostname.as_deref()),
         ],
-        Verdict::NoSessionAnchor { .. } | Verdict::Merge(_) => Vec::new(),
+        Verdict::NoSessionAnchor { .. } | Verdict::Merge(_) | Verdict::Hook(_) => Vec::new(),
         Verdict::Event(event) => vec![
             event.time.clone(),
             event.action.word().to_owned(),

@@ -19,6 +19,8 @@ pub mod files;
 pub mod flock;
 /// The only place that starts git.
 pub mod git;
+/// The hooks folder of a repository.
+pub mod hooks;
 /// The machine and the process table that the command runs in.
 pub mod host;
 /// The man pages on this machine.

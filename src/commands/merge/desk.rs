@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::commands::Answer;
 use crate::context::Context;
 use crate::domain::anchor::{Anchor, Here, SessionProcess, TokenKind};
 use crate::domain::failure::{Failure, FailureKind};
@@ -290,3 +291,27 @@ pub fn no_root(task: &TaskId, error: &NoMergeRoot, kept: bool) -> MergeVerdict {
         kept,
     })
 }
+
+/// The reservation that a command works under; where this session has none, the refusal. Unlike for a
+/// release, having nothing is one.
+///
+/// # Errors
+/// The mutex may not be looked at.
+pub fn working_under(desk: &Desk<'_>, task: &TaskId) -> Result<Result<Reservation, Answer>, Failure> {
+    if let Err(refusal) = desk.process() {
+        return Ok(Err(Answer::of(vec![refusal])));
+    }
+    Ok(desk.holding(task)?.map_err(|refusal| {
+        let not_held = matches!(refusal, MergeVerdict::NotHeld { .. });
+        let answer = Answer::of(vec![refusal.into()]);
+        if not_held {
+            let next = desk.command(&format!("claim {task}"));
+            Answer { exit: NOT_THE_HOLDER, ..answer }.note([format!("take it first: {next}")])
+        } else {
+            answer
+        }
+    }))
+}
+
+/// The exit code of a command that needs the reservation where there is none.
+const NOT_THE_HOLDER: u8 = 25;

@@ -4,11 +4,17 @@ use super::Answer;
 use crate::context::Context;
 use crate::domain::failure::Failure;
 
+pub mod abort;
+pub mod begin;
 pub mod claim;
+pub mod cleanup;
 pub mod desk;
+pub mod findings;
 pub mod force_release;
 pub mod recovery;
 pub mod release;
+pub mod root;
+pub mod run;
 pub mod status;
 pub mod wait;
 
@@ -25,6 +31,14 @@ pub struct Args {
 pub enum MergeCommand {
     /// Take the reservation for a task's merge, or queue for it
     Claim(claim::Args),
+    /// Merge a task's branch under the reservation
+    Run(run::Args),
+    /// Take the reservation and merge, in one go
+    Begin(begin::Args),
+    /// Undo an unfinished merge, then give the reservation back
+    Abort(abort::Args),
+    /// Remove the merged branch of a task, and its worktree
+    Cleanup(cleanup::Args),
     /// Give the reservation back
     #[command(visible_alias = "finish")]
     Release(release::Args),
@@ -41,6 +55,10 @@ pub enum MergeCommand {
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     match &args.command {
         MergeCommand::Claim(args) => claim::run(context, args),
+        MergeCommand::Run(args) => run::run(context, args),
+        MergeCommand::Begin(args) => begin::run(context, args),
+        MergeCommand::Abort(args) => abort::run(context, args),
+        MergeCommand::Cleanup(args) => cleanup::run(context, args),
         MergeCommand::Release(args) => release::run(context, args),
         MergeCommand::Status => status::run(context),
         MergeCommand::ForceRelease(args) => force_release::run(context, args),

@@ -1,6 +1,7 @@
 //! `merge release`: give the reservation back.
 
 use super::desk::Desk;
+use super::findings::merge_findings;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
@@ -21,13 +22,17 @@ pub struct Args {
 /// What kept it from deciding or from changing anything.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let desk = Desk::open(context);
-    let verdict = match desk.give_back(&args.task, None)? {
+    let reservation = match desk.holding(&args.task)? {
+        Ok(reservation) => reservation,
+        Err(refusal) => return Ok(Answer::of(vec![refusal.into()])),
+    };
+    // Before others get their turn: afterwards the shared root is theirs to change.
+    let findings = merge_findings(context, &reservation);
+    let verdict = match desk.give_back(&args.task, Some(&reservation.id))? {
         Err(refusal) => refusal,
-        Ok(reservation) => MergeVerdict::Released(MergeReleased {
-            task: reservation.task,
-            id: reservation.id,
-            findings: Vec::new(),
-        }),
+        Ok(reservation) => {
+            MergeVerdict::Released(MergeReleased { task: reservation.task, id: reservation.id, findings })
+        }
     };
     Ok(Answer::of(vec![verdict.into()]))
 }

@@ -29,7 +29,7 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                     holder.task_name(),
                     holder.liveness
                 ),
-                None => "nobody holds the reservation, and the shared root still holds".to_owned(),
+                None => "no merge can begin on".to_owned(),
             };
             stderr.push_str(&style::refused(&format!(
                 "{whose} {} in {}; nothing was changed",
@@ -108,7 +108,10 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 for_terminal(&conflict.root)
             )));
             list("conflict", &conflict.paths, stderr);
-            stderr.push_str(&style::hint("resolve them there, git add them, and git commit --no-edit"));
+            let there = format!("git -C {}", conflict.root);
+            stderr.push_str(&style::hint(&format!(
+                "resolve them, then: {there} add <path>… and {there} commit --no-edit"
+            )));
             stderr.push_str(&style::hint(&format!(
                 "or undo the merge: git aitask-lock merge abort {}",
                 conflict.task
@@ -121,7 +124,19 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 for_terminal(failed.said.trim())
             )));
             files(&failed.residue, stderr);
-            stderr.push_str(&style::hint(&format!("git aitask-lock merge abort {}", failed.task)));
+            if failed.residue.state() == "merge" {
+                stderr.push_str(&style::hint(&format!(
+                    "all is staged; to finish it: git -C {} commit --no-edit",
+                    failed.root
+                )));
+            } else if failed.residue.is_clean() {
+                stderr.push_str(&style::hint(&format!(
+                    "nothing was changed; to try again: git aitask-lock merge run {}",
+                    failed.task
+                )));
+            }
+            stderr
+                .push_str(&style::hint(&format!("to give up: git aitask-lock merge abort {}", failed.task)));
         }
         MergeVerdict::Aborted(undone) => {
             say(&format!("The merge of task {} is undone, and the reservation given back.", undone.task));

@@ -93,4 +93,89 @@ impl Git {
         args.extend([OsStr::new("--no-edit"), OsStr::new(name)]);
         self.run_with(Hooks::AsConfigured, &args, &[(mark.0.into(), mark.1.into())], None)
     }
+
+    /// Commits of `new` that neither `old` nor `without` has, by first parents, newest first, each with
+    /// its parents. At most a hundred.
+    ///
+    /// # Errors
+    /// git cannot list them.
+    pub fn first_parents(
+        &self,
+        old: &str,
+        new: &str,
+        without: Option<&str>,
+    ) -> Result<Vec<(String, Vec<String>)>, GitFailure> {
+        let mut excluded = vec![format!("^{old}")];
+        excluded.extend(without.map(|oid| format!("^{oid}")));
+        let mut args = vec!["rev-list", "--first-parent", "--parents", "--max-count=100", new];
+        args.extend(excluded.iter().map(String::as_str));
+        let answer = self.run(Hooks::Off, &args)?;
+        if !answer.ok() {
+            return Err(GitFailure::of_exit("rev-list", answer.code, &answer.stderr));
+        }
+        let listing = answer.line();
+        let lines = listing.lines().filter_map(|line| {
+            let mut oids = line.split(' ').map(str::to_owned);
+            Some((oids.next()?, oids.collect()))
+        });
+        Ok(lines.collect())
+    }
+
+    /// Paths in which conflict markers, both kinds, came in or went between two commits.
+    ///
+    /// # Errors
+    /// git cannot compare them.
+    pub fn conflict_markers(&self, old: &str, new: &str) -> Result<Vec<String>, GitFailure> {
+        let with = |pattern: &str| {
+            let args = [
+                "diff-tree",
+                "-r",
+                "-z",
+                "--no-renames",
+                "--diff-filter=d",
+                "--name-only",
+                pattern,
+                old,
+                new,
+            ];
+            let answer = self.run(Hooks::Off, &args)?;
+            if !answer.ok() {
+                return Err(GitFailure::of_exit("diff-tree", answer.code, &answer.stderr));
+            }
+            let paths = answer.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty());
+            Ok(paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect::<Vec<_>>())
+        };
+        let closing = with("-G^>>>>>>> ")?;
+        let mut paths = with("-G^<<<<<<< ")?;
+        paths.retain(|path| closing.contains(path));
+        Ok(paths)
+    }
+
+    /// Removes a branch, given by full name, if it still stands at `tip`, with its configuration.
+    ///
+    /// # Errors
+    /// It is still there.
+    pub fn delete_branch(&self, branch: &str, tip: &str) -> Result<(), GitFailure> {
+        let input = format!("delete {branch}\0{tip}\0").into_bytes();
+        let answer = self.run_with(Hooks::Off, &["update-ref", "-z", "--stdin"], &[], Some(input))?;
+        if !answer.ok() {
+            return Err(GitFailure::of_exit("update-ref", answer.code, &answer.stderr));
+        }
+        let short = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+        // Most branches have none, and what is left of it does no harm.
+        _ = self.run(Hooks::Off, &["config", "--local", "--remove-section", &format!("branch.{short}")]);
+        Ok(())
+    }
+
+    /// Removes a worktree without force: git refuses where anything in it would be lost, which is
+    /// the inner failure.
+    ///
+    /// # Errors
+    /// git could not be started or did not end by itself.
+    pub fn remove_worktree(&self, path: &std::path::Path) -> Result<Result<(), GitFailure>, GitFailure> {
+        let args = [OsStr::new("worktree"), OsStr::new("remove"), OsStr::new("--"), path.as_os_str()];
+        let answer = self.run(Hooks::Off, &args)?;
+        let failed = || GitFailure::of_exit("worktree remove", answer.code, &answer.stderr);
+        Ok(if answer.ok() { Ok(()) } else { Err(failed()) })
+    }
 }

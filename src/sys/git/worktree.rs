@@ -157,6 +157,31 @@ impl Git {
     }
 }
 
+impl Git {
+    /// The hooks folder in force, `core.hooksPath` respected; relative to the top of the worktree.
+    ///
+    /// # Errors
+    /// git cannot tell.
+    pub fn hooks_folder(&self) -> Result<PathBuf, GitFailure> {
+        // With the user's settings: otherwise hooks are turned off.
+        let answer = self.run(Hooks::AsConfigured, &["rev-parse", "--git-path", "hooks"])?;
+        if !answer.ok() {
+            return Err(GitFailure::of_exit("rev-parse", answer.code, &answer.stderr));
+        }
+        let path = answer.stdout.strip_suffix(b"\n").unwrap_or(&answer.stdout);
+        Ok(PathBuf::from(OsStr::from_bytes(path)))
+    }
+
+    /// Where a setting comes from (`local`, `global`, `system`, …); `None` when it is not set.
+    ///
+    /// # Errors
+    /// git could not be asked.
+    pub fn config_scope(&self, key: &str) -> Result<Option<String>, GitFailure> {
+        let answer = self.run(Hooks::AsConfigured, &["config", "--show-scope", "--get", key])?;
+        Ok(answer.ok().then(|| answer.line().split('\t').next().unwrap_or_default().to_owned()))
+    }
+}
+
 /// git's exit status for an option that it does not know.
 const USAGE: i32 = 129;
 
