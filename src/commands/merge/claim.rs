@@ -81,7 +81,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
 pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdict>, Failure> {
     let process = match desk.process() {
         Ok(process) => process.clone(),
-        Err(refusal) => return Ok(Err(refusal)),
+        Err(refusal) => return Ok(Err(*refusal)),
     };
     let root = match desk.root() {
         Ok(root) => root,
