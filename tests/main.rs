@@ -1,2 +1,4 @@
 //! The tests, in one program.
-fn main() {}
+
+// The manual says what the program does.
+mod manual;

@@ -64,5 +64,8 @@ pub fn render(verdicts: &[Verdict], remarks: &[String], view: &View) -> Printed 
 fn failures(verdicts: &[Verdict], view: &View) -> String {
     let failures = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::LockError(_)));
     let failures: Vec<Verdict> = failures.cloned().collect();
+    if failures.is_empty() {
+        return String::new();
+    }
     human::render(&failures, view).stderr
 }
