@@ -1,4 +1,41 @@
-//! The tests, in one program.
+//! The program as people meet it: real processes, real repositories, real remotes. What a test claims
+//! about a lock is asked of plain git, never of the program's own list alone.
 
+// Every row of the table "who gets a task lock", with and without a remote.
+mod rules;
+// A session that runs, ended, was never reaped, was stopped, or lives where nobody can look.
+mod liveness;
+// Many at once: nobody fails for want of luck, and one task has one winner.
+mod races;
+// Remotes that are gone, refuse, hang, lie or answer late.
+mod remotes;
+// Repositories of every layout and format, and surroundings that point elsewhere.
+mod surroundings;
+// Everything that a real branch holds and this program did not write.
+mod records;
+// Porcelain and JSON contracts, exit codes, and bad input.
+mod formats;
+// How many connections a command costs.
+mod connections;
 // The manual says what the program does.
 mod manual;
+// The TAB key in real shells.
+mod completion;
+// `list`, `list --watch`, `log` and `doctor`, as people see them.
+mod people;
+// The lab that all of them use.
+mod support;
+
+#[test]
+fn no_file_is_forgotten() {
+    let folder = support::manifest_dir().join("tests");
+    let listed = include_str!("main.rs");
+    // The benchmark is a target of its own; the records are data.
+    let elsewhere = ["main", "bench", "records"];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let declared = listed.lines().any(|line| line == format!("mod {name};"));
+        assert!(declared || elsewhere.contains(&name), "tests/main.rs does not name {name}");
+    }
+}

@@ -34,7 +34,7 @@ impl<'a> Store<'a> {
         let Some(arbiter) = context.arbiter()? else {
             return Ok(Self::Local(LocalStore::new(&context.repo, git, &context.branch, logger)));
         };
-        let turn = Turn::new(&context.repo.common_dir, context.deadline);
+        let turn = Turn::new(&context.repo.common_dir, context.deadline());
         let label = arbiter.label();
         let store = RemoteStore::new(&context.repo, git, arbiter, &context.branch, logger, turn);
         Ok(Self::Remote(Box::new(store), label))

@@ -59,7 +59,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         (names, Some(_)) => format!("Nothing has happened to {} since then.", names.join(", ")),
     };
     let events = story.events.into_iter().map(Verdict::Event).collect();
-    Ok(Answer::with_exit(events, 0).remark(remark).laid_out(Layout::Story { none }))
+    Ok(Answer::with_exit(events, 0).note(remark).laid_out(Layout::Story { none }))
 }
 
 fn bad_since(text: &str) -> Failure {

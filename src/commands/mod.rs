@@ -8,6 +8,7 @@ use crate::domain::failure::Failure;
 use crate::domain::verdict::{self, Verdict};
 
 pub mod anchor;
+pub mod ask;
 pub mod check;
 pub mod claim;
 pub mod cleanup;
@@ -17,6 +18,7 @@ pub mod doctor;
 pub mod exec;
 pub mod explain;
 pub mod init;
+pub mod leftovers;
 pub mod list;
 pub mod locks;
 pub mod log;
@@ -84,8 +86,10 @@ pub struct Answer {
     pub verdicts: Vec<Verdict>,
     /// The exit code.
     pub exit: u8,
+    /// What may go wrong later.
+    pub warnings: Vec<String>,
     /// What a person may want to know besides.
-    pub remarks: Vec<String>,
+    pub notes: Vec<String>,
     /// How a person is shown them.
     pub layout: Layout,
 }
@@ -94,13 +98,14 @@ impl Answer {
     /// The outcomes, with the exit code that they give.
     #[must_use]
     pub fn of(verdicts: Vec<Verdict>) -> Self {
-        Self { exit: verdict::exit_code(&verdicts), verdicts, remarks: Vec::new(), layout: Layout::Sentences }
+        let exit = verdict::exit_code(&verdicts);
+        Self::with_exit(verdicts, exit)
     }
 
     /// The outcomes of a command for which they are answers, whatever they say.
     #[must_use]
     pub fn with_exit(verdicts: Vec<Verdict>, exit: u8) -> Self {
-        Self { verdicts, exit, remarks: Vec::new(), layout: Layout::Sentences }
+        Self { verdicts, exit, warnings: Vec::new(), notes: Vec::new(), layout: Layout::Sentences }
     }
 
     /// Sets how a person is shown the outcomes.
@@ -109,10 +114,17 @@ impl Answer {
         Self { layout, ..self }
     }
 
-    /// Adds remarks.
+    /// Adds what may go wrong later.
     #[must_use]
-    pub fn remark(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
-        self.remarks.extend(remarks);
+    pub fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// Adds what a person may want to know.
+    #[must_use]
+    pub fn note(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
         self
     }
 }

@@ -15,6 +15,7 @@ pub mod moment;
 pub mod plan;
 pub mod record;
 pub mod rules;
+pub mod task_branch;
 pub mod task_id;
 pub mod verdict;
 pub mod words;

@@ -33,6 +33,11 @@ pub enum Verdict {
     HolderChanged(Changed),
     /// Nothing was done for this task, because another task of the same call was refused.
     NotClaimed(HeldBack),
+    /// A person at the terminal decided to leave it alone.
+    Declined {
+        /// The task.
+        task: TaskId,
+    },
     /// Given back.
     Released(Released),
     /// This session does not hold it, or nobody does.
@@ -278,6 +283,7 @@ impl Verdict {
             Self::LockUnverifiableHolder(_) => "LOCK_UNVERIFIABLE_HOLDER",
             Self::HolderChanged(_) => "HOLDER_CHANGED",
             Self::NotClaimed(_) => "NOT_CLAIMED",
+            Self::Declined { .. } => "DECLINED",
             Self::Released(_) => "RELEASED",
             Self::NotHeld(_) => "NOT_HELD",
             Self::NotReleased(_) => "NOT_RELEASED",
@@ -321,7 +327,11 @@ impl Verdict {
                 Wanted::Release => 0,
                 Wanted::Claim | Wanted::Refresh => 1,
             },
-            Self::Free { .. } | Self::LockFailed(_) | Self::NotClaimed(_) | Self::NotReleased(_) => 1,
+            Self::Free { .. }
+            | Self::Declined { .. }
+            | Self::LockFailed(_)
+            | Self::NotClaimed(_)
+            | Self::NotReleased(_) => 1,
             Self::LockLiveHolder(_) => 13,
             Self::LockUnverifiableHolder(_) => 14,
             Self::NoSessionAnchor { .. } => 20,

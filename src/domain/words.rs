@@ -43,7 +43,7 @@ pub fn all() -> impl Iterator<Item = Word> {
 }
 
 /// The words of the task locks, in the order of the rule table.
-pub const TASK_WORDS: [Word; 22] = [
+pub const TASK_WORDS: [Word; 23] = [
     word("CLAIMED", "0", "task|owner|lock_id|pid", "nobody held it; this session does now"),
     word("REFRESHED", "0", "task|owner|lock_id|pid", "this session held it already"),
     word(
@@ -90,6 +90,7 @@ pub const TASK_WORDS: [Word; 22] = [
     ),
     word("HOLDER_CHANGED", "27", "task|owner|lock_id", "refused: it is not the lock that --expect names"),
     word("NOT_CLAIMED", "1", "task|because_of", "left alone because another task of the call was refused"),
+    word("DECLINED", "1", "task", "a person at the terminal left it as it was"),
     word("RELEASED", "0", "task|lock_id|owner|reason", "given back"),
     word(
         "NOT_HELD",

@@ -106,7 +106,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             ]);
             fields
         }
-        Verdict::Free { task } => vec![task.to_string()],
+        Verdict::Free { task } | Verdict::Declined { task } => vec![task.to_string()],
         Verdict::Initialized { branch, remote, created, lost } => vec![
             branch.clone(),
             remote.clone().unwrap_or_else(|| ".".to_owned()),

@@ -24,6 +24,12 @@ pub fn warning(text: &str) -> String {
     labelled(WARNING, "warning", text)
 }
 
+/// A line that says what is worth knowing.
+#[must_use]
+pub fn note(text: &str) -> String {
+    labelled(HINT, "note", text)
+}
+
 /// A line that says what to do next.
 #[must_use]
 pub fn hint(text: &str) -> String {

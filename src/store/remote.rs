@@ -74,17 +74,15 @@ impl<'a> RemoteStore<'a> {
     /// Fetches the branch into the private reference. With `known`, a branch that no longer holds
     /// what this clone has seen on it is an error, and the private reference stays.
     fn fetch(&mut self, known: Option<ObjectId>) -> Result<Tip, StoreError> {
-        match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
-            Ok(()) => {}
-            // The words only say that a second look is worth it; that look decides.
-            Err(failure) if failure.said.contains("find remote ref") => {
-                return match self.git.remote_tip(&self.arbiter, &self.branch) {
-                    Ok(None) => Ok(Tip::Missing),
-                    Ok(Some(_)) => Err(StoreError::Fetch(failure)),
-                    Err(failure) => Err(StoreError::Fetch(failure)),
-                };
+        if let Some(failure) = self.fetch_or_miss()? {
+            // Missing by git's words. Only a look of its own proves it, and a branch that was made
+            // in between is fetched after all.
+            match self.git.remote_tip(&self.arbiter, &self.branch) {
+                Ok(None) => return Ok(Tip::Missing),
+                Ok(Some(_)) if self.fetch_or_miss()?.is_none() => {}
+                Ok(Some(_)) => return Err(StoreError::Fetch(failure)),
+                Err(failure) => return Err(StoreError::Fetch(failure)),
             }
-            Err(failure) => return Err(StoreError::Fetch(failure)),
         }
         let Some(now) = self.last_known()? else {
             return Err(StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref)));
@@ -99,6 +97,15 @@ impl<'a> RemoteStore<'a> {
             }
         }
         Ok(Tip::At(now))
+    }
+
+    /// Fetches the branch; what git says where it seems that there is none.
+    fn fetch_or_miss(&self) -> Result<Option<GitFailure>, StoreError> {
+        match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
+            Ok(()) => Ok(None),
+            Err(failure) if failure.said.contains("find remote ref") => Ok(Some(failure)),
+            Err(failure) => Err(StoreError::Fetch(failure)),
+        }
     }
 
     /// Locks of `before` that are not on `now`.
