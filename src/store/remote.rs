@@ -14,6 +14,9 @@ use crate::sys::repository::Repository;
 /// How much of the time that is left one push may take: the rest is for finding out what became of it.
 const PUSH_SHARE: f64 = 0.6;
 
+/// How often a branch that comes and goes is looked for.
+const MOST_LOOKS: u32 = 5;
+
 /// The lock branch on the arbiter, and what this clone has seen of it last.
 pub struct RemoteStore<'a> {
     repo: &'a Repository,
@@ -74,17 +77,20 @@ impl<'a> RemoteStore<'a> {
     /// Fetches the branch into the private reference. With `known`, a branch that no longer holds
     /// what this clone has seen on it is an error, and the private reference stays.
     fn fetch(&mut self, known: Option<ObjectId>) -> Result<Tip, StoreError> {
-        match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
-            Ok(()) => {}
+        let mut looks = 0;
+        while let Err(failure) = self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
             // The words only say that a second look is worth it; that look decides.
-            Err(failure) if failure.said.contains("find remote ref") => {
-                return match self.git.remote_tip(&self.arbiter, &self.branch) {
-                    Ok(None) => Ok(Tip::Missing),
-                    Ok(Some(_)) => Err(StoreError::Fetch(failure)),
-                    Err(failure) => Err(StoreError::Fetch(failure)),
-                };
+            if !failure.said.contains("find remote ref") {
+                return Err(StoreError::Fetch(failure));
             }
-            Err(failure) => return Err(StoreError::Fetch(failure)),
+            looks += 1;
+            match self.git.remote_tip(&self.arbiter, &self.branch) {
+                Ok(None) => return Ok(Tip::Missing),
+                // Somebody made the branch between the two looks.
+                Ok(Some(_)) if looks < MOST_LOOKS => {}
+                Ok(Some(_)) => return Err(StoreError::Fetch(failure)),
+                Err(failure) => return Err(StoreError::Fetch(failure)),
+            }
         }
         let Some(now) = self.last_known()? else {
             return Err(StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref)));
