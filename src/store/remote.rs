@@ -79,8 +79,9 @@ impl<'a> RemoteStore<'a> {
     fn fetch(&mut self, known: Option<ObjectId>) -> Result<Tip, StoreError> {
         let mut looks = 0;
         while let Err(failure) = self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
-            // The words only say that a second look is worth it; that look decides.
-            if !failure.said.contains("find remote ref") {
+            // git has no exit status for a missing branch: where its words name no other cause, a
+            // second look decides.
+            if failure.cause != Cause::Other {
                 return Err(StoreError::Fetch(failure));
             }
             looks += 1;
