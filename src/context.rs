@@ -1,5 +1,6 @@
 //! What a command runs with: its global options, the configuration and the repository, settled once.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -61,6 +62,24 @@ pub enum Format {
     Json,
 }
 
+/// How outcomes are laid out for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// A sentence or two each.
+    #[default]
+    Sentences,
+    /// A row of one table each.
+    Table {
+        /// What is said when there is none.
+        none: String,
+    },
+    /// A line each, shown page by page on a terminal.
+    Story {
+        /// What is said when there is none.
+        none: String,
+    },
+}
+
 impl GlobalArgs {
     /// The chosen rendering.
     #[must_use]
@@ -100,8 +119,8 @@ pub struct Context {
     pub repo: Repository,
     /// The lock branch, as a full reference name.
     pub branch: String,
-    /// When the command has to be done.
-    pub deadline: Instant,
+    timeout: Duration,
+    deadline: Cell<Instant>,
 }
 
 impl Context {
@@ -121,14 +140,26 @@ impl Context {
         if gix::refs::FullName::try_from(branch.as_str()).is_err() {
             return Err(bad_setting("aitask-lock.branch", &name, "it is no branch name"));
         }
-        let deadline = started + timeout.min(Duration::from_secs(24 * 60 * 60));
-        Ok(Self { global: global.clone(), repo, branch, deadline })
+        let timeout = timeout.min(Duration::from_secs(24 * 60 * 60));
+        let deadline = Cell::new(started + timeout);
+        Ok(Self { global: global.clone(), repo, branch, timeout, deadline })
+    }
+
+    /// When the command has to be done.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        self.deadline.get()
+    }
+
+    /// Starts the time limit anew: the time that a person takes to answer does not count.
+    pub fn restart_deadline(&self) {
+        self.deadline.set(Instant::now() + self.timeout);
     }
 
     /// A sealed git for this repository.
     #[must_use]
     pub fn git(&self) -> Git {
-        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline)
+        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline())
     }
 
     /// The one address that decides who holds a lock; none where the local branch does.

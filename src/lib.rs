@@ -17,7 +17,9 @@
 //! | [`store`] | what persists, and the atomic step that changes it | `sys`, `domain` |
 //! | [`context`], [`arbiter`], [`owner`] | options and configuration, settled once | `sys`, `domain` |
 //! | [`render`] | a verdict becomes text | `domain`, `context` |
-//! | [`commands`] | thin: arguments in, verdicts out | all but `render` |
+//! | [`commands`] | thin: arguments in, verdicts out; questions to a person | all |
+//! | [`live`] | `list --watch`: reads and shows again and again | all |
+//! | [`manual`] | the man pages, made of the commands' own definitions | `commands`, `domain` |
 //!
 //! # Limitations
 //!
@@ -28,6 +30,8 @@ pub mod arbiter;
 pub mod commands;
 pub mod context;
 pub mod domain;
+pub mod live;
+pub mod manual;
 pub mod owner;
 pub mod render;
 pub mod store;

@@ -29,7 +29,7 @@ pub fn run(global: &GlobalArgs) -> Result<Answer, Failure> {
             tried,
         }),
     };
-    let remarks = found.warnings.iter().map(ToString::to_string);
+    let warnings = found.warnings.iter().map(ToString::to_string);
     let notes = found.notes.iter().map(ToString::to_string);
-    Ok(Answer::of(vec![verdict]).remark(remarks.chain(notes)))
+    Ok(Answer::of(vec![verdict]).warn(warnings).note(notes))
 }

@@ -43,7 +43,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     let (name, email) = owner::committer(&context.repo, &owner);
     let mut store = Store::open(context, (&name, &email))?;
-    let budget = Budget { deadline: context.deadline, name: name.clone(), email: email.clone() };
+    let budget = Budget { deadline: context.deadline(), name: name.clone(), email: email.clone() };
     let outcome = attempt::update(store.as_dyn(), &budget, &mut |objects, snapshot| {
         locks::branch_exists(snapshot, false)?;
         let locks = locks::all(objects, snapshot, &asker.session.here);

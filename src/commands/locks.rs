@@ -34,7 +34,7 @@ impl<'a> Store<'a> {
         let Some(arbiter) = context.arbiter()? else {
             return Ok(Self::Local(LocalStore::new(&context.repo, git, &context.branch, logger)));
         };
-        let turn = Turn::new(&context.repo.common_dir, context.deadline);
+        let turn = Turn::new(&context.repo.common_dir, context.deadline());
         let label = arbiter.label();
         let store = RemoteStore::new(&context.repo, git, arbiter, &context.branch, logger, turn);
         Ok(Self::Remote(Box::new(store), label))
@@ -54,6 +54,17 @@ impl<'a> Store<'a> {
         match self {
             Self::Local(_) => None,
             Self::Remote(_, label) => Some(label),
+        }
+    }
+
+    /// The tip that this clone knows of, without asking anybody.
+    ///
+    /// # Errors
+    /// References cannot be read.
+    pub fn last_known(&self) -> Result<Option<gix::ObjectId>, StoreError> {
+        match self {
+            Self::Local(store) => store.tip(),
+            Self::Remote(store, _) => store.last_known(),
         }
     }
 

@@ -3,19 +3,26 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::context::{Context, GlobalArgs};
+use crate::context::{Context, GlobalArgs, Layout};
 use crate::domain::failure::Failure;
 use crate::domain::verdict::{self, Verdict};
 
 pub mod anchor;
+pub mod ask;
 pub mod check;
 pub mod claim;
 pub mod cleanup;
+pub mod complete;
+pub mod completions;
+pub mod doctor;
 pub mod exec;
 pub mod explain;
 pub mod init;
+pub mod leftovers;
 pub mod list;
 pub mod locks;
+pub mod log;
+pub mod man;
 pub mod order;
 pub mod refresh;
 pub mod release;
@@ -23,7 +30,7 @@ pub mod verdicts;
 
 /// Two locks that keep coding agents on one repository from stepping on each other
 #[derive(Debug, Parser)]
-#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version)]
+#[command(name = "git aitask-lock", bin_name = "git aitask-lock", version = env!("AITASK_LOCK_VERSION"))]
 #[command(subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     /// What every command takes.
@@ -49,6 +56,8 @@ pub enum Command {
     Check(check::Args),
     /// List all locks
     List(list::Args),
+    /// Tell who held what, and when
+    Log(log::Args),
     /// Create the lock branch, or accept it as it is now
     Init,
     /// Remove the locks of archived tasks
@@ -57,8 +66,17 @@ pub enum Command {
     Anchor,
     /// Run a command as a session of its own
     Exec(exec::Args),
+    /// Say what would go wrong here, and how to fix it
+    Doctor,
     /// List every word that a command can answer with
     Verdicts,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+    /// Say where the man pages are, or install them
+    Man(man::Args),
+    /// What a completion script asks
+    #[command(name = "__complete", hide = true)]
+    Complete(complete::Args),
 }
 
 /// What a command came to.
@@ -68,27 +86,45 @@ pub struct Answer {
     pub verdicts: Vec<Verdict>,
     /// The exit code.
     pub exit: u8,
+    /// What may go wrong later.
+    pub warnings: Vec<String>,
     /// What a person may want to know besides.
-    pub remarks: Vec<String>,
+    pub notes: Vec<String>,
+    /// How a person is shown them.
+    pub layout: Layout,
 }
 
 impl Answer {
     /// The outcomes, with the exit code that they give.
     #[must_use]
     pub fn of(verdicts: Vec<Verdict>) -> Self {
-        Self { exit: verdict::exit_code(&verdicts), verdicts, remarks: Vec::new() }
+        let exit = verdict::exit_code(&verdicts);
+        Self::with_exit(verdicts, exit)
     }
 
     /// The outcomes of a command for which they are answers, whatever they say.
     #[must_use]
     pub fn with_exit(verdicts: Vec<Verdict>, exit: u8) -> Self {
-        Self { verdicts, exit, remarks: Vec::new() }
+        Self { verdicts, exit, warnings: Vec::new(), notes: Vec::new(), layout: Layout::Sentences }
     }
 
-    /// Adds remarks.
+    /// Sets how a person is shown the outcomes.
     #[must_use]
-    pub fn remark(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
-        self.remarks.extend(remarks);
+    pub fn laid_out(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    /// Adds what may go wrong later.
+    #[must_use]
+    pub fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// Adds what a person may want to know.
+    #[must_use]
+    pub fn note(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(notes);
         self
     }
 }
@@ -109,12 +145,18 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Refresh(args) => context().and_then(|context| refresh::run(&context, args)),
         Command::Release(args) => context().and_then(|context| release::run(&context, args)),
         Command::Check(args) => context().and_then(|context| check::run(&context, args)),
+        // `--watch` needs a screen: main gives it to `live`.
         Command::List(args) => context().and_then(|context| list::run(&context, args)),
+        Command::Log(args) => context().and_then(|context| log::run(&context, args)),
         Command::Init => context().and_then(|context| init::run(&context)),
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
+        Command::Doctor => Ok(doctor::run(global)),
         Command::Verdicts => Ok(verdicts::run()),
+        Command::Completions(args) => Ok(completions::run(args)),
+        Command::Man(args) => man::run(args),
+        Command::Complete(args) => Ok(complete::run(global, args)),
     };
     ran.unwrap_or_else(Answer::from)
 }

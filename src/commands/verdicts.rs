@@ -7,5 +7,5 @@ use crate::domain::words;
 /// Runs `verdicts`.
 #[must_use]
 pub fn run() -> Answer {
-    Answer::of(words::TASK_WORDS.iter().copied().map(Verdict::Word).collect())
+    Answer::of(words::all().map(Verdict::Word).collect())
 }

@@ -6,12 +6,15 @@
 pub mod anchor;
 pub mod cleanup;
 pub mod failure;
+pub mod finding;
+pub mod history;
 pub mod liveness;
 pub mod lock;
 pub mod moment;
 pub mod plan;
 pub mod record;
 pub mod rules;
+pub mod task_branch;
 pub mod task_id;
 pub mod verdict;
 pub mod words;

@@ -33,6 +33,11 @@ pub enum Verdict {
     HolderChanged(Changed),
     /// Nothing was done for this task, because another task of the same call was refused.
     NotClaimed(HeldBack),
+    /// A person at the terminal decided to leave it alone.
+    Declined {
+        /// The task.
+        task: TaskId,
+    },
     /// Given back.
     Released(Released),
     /// This session does not hold it, or nobody does.
@@ -67,6 +72,26 @@ pub enum Verdict {
     NoSessionAnchor {
         /// What was tried, and why it was not taken.
         tried: Vec<String>,
+    },
+    /// Something that happened to a lock.
+    Event(super::history::Event),
+    /// What `doctor` found.
+    Finding(super::finding::Finding),
+    /// Where the man pages are, or would be.
+    Manual {
+        /// The folder.
+        folder: String,
+        /// How many of our pages are there.
+        pages: usize,
+        /// Whether this call put them there.
+        installed: bool,
+        /// Whether `man` finds them there by itself.
+        found: bool,
+    },
+    /// A text as it is: a script.
+    Text {
+        /// The text.
+        text: String,
     },
     /// One word that a command can answer with.
     Word(super::words::Word),
@@ -258,6 +283,7 @@ impl Verdict {
             Self::LockUnverifiableHolder(_) => "LOCK_UNVERIFIABLE_HOLDER",
             Self::HolderChanged(_) => "HOLDER_CHANGED",
             Self::NotClaimed(_) => "NOT_CLAIMED",
+            Self::Declined { .. } => "DECLINED",
             Self::Released(_) => "RELEASED",
             Self::NotHeld(_) => "NOT_HELD",
             Self::NotReleased(_) => "NOT_RELEASED",
@@ -267,6 +293,10 @@ impl Verdict {
             Self::Initialized { .. } => "INITIALIZED",
             Self::Anchor(_) => "ANCHOR",
             Self::NoSessionAnchor { .. } => "NO_SESSION_ANCHOR",
+            Self::Event(_) => "EVENT",
+            Self::Finding(_) => "FINDING",
+            Self::Manual { .. } => "MANUAL",
+            Self::Text { .. } => "TEXT",
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
         }
@@ -288,12 +318,20 @@ impl Verdict {
             | Self::Locked(_)
             | Self::Initialized { .. }
             | Self::Anchor(_)
+            | Self::Event(_)
+            | Self::Text { .. }
             | Self::Word(_) => 0,
+            Self::Manual { pages, .. } => u8::from(*pages == 0),
+            Self::Finding(finding) => u8::from(finding.level == super::finding::Level::Problem),
             Self::NotHeld(not_held) => match not_held.wanted {
                 Wanted::Release => 0,
                 Wanted::Claim | Wanted::Refresh => 1,
             },
-            Self::Free { .. } | Self::LockFailed(_) | Self::NotClaimed(_) | Self::NotReleased(_) => 1,
+            Self::Free { .. }
+            | Self::Declined { .. }
+            | Self::LockFailed(_)
+            | Self::NotClaimed(_)
+            | Self::NotReleased(_) => 1,
             Self::LockLiveHolder(_) => 13,
             Self::LockUnverifiableHolder(_) => 14,
             Self::NoSessionAnchor { .. } => 20,

@@ -19,8 +19,31 @@ const fn word(word: &'static str, exit: &'static str, fields: &'static str, mean
     Word { word, exit, fields, meaning }
 }
 
+/// The words of `log`, `doctor`, `man` and `completions`.
+pub const REPORT_WORDS: [Word; 4] = [
+    word(
+        "EVENT",
+        "0",
+        "time|action|task|owner|previous_owner|lock_id|commit",
+        "something that happened to a lock",
+    ),
+    word("FINDING", "0, 1", "level|check|text|remedy", "what doctor found; 1 for a problem"),
+    word(
+        "MANUAL",
+        "0, 1",
+        "folder|pages|installed or present|found or hidden",
+        "where the man pages are; 1 when there are none",
+    ),
+    word("TEXT", "0", "text", "a completion script"),
+];
+
+/// Every word.
+pub fn all() -> impl Iterator<Item = Word> {
+    TASK_WORDS.into_iter().chain(REPORT_WORDS)
+}
+
 /// The words of the task locks, in the order of the rule table.
-pub const TASK_WORDS: [Word; 22] = [
+pub const TASK_WORDS: [Word; 23] = [
     word("CLAIMED", "0", "task|owner|lock_id|pid", "nobody held it; this session does now"),
     word("REFRESHED", "0", "task|owner|lock_id|pid", "this session held it already"),
     word(
@@ -67,6 +90,7 @@ pub const TASK_WORDS: [Word; 22] = [
     ),
     word("HOLDER_CHANGED", "27", "task|owner|lock_id", "refused: it is not the lock that --expect names"),
     word("NOT_CLAIMED", "1", "task|because_of", "left alone because another task of the call was refused"),
+    word("DECLINED", "1", "task", "a person at the terminal left it as it was"),
     word("RELEASED", "0", "task|lock_id|owner|reason", "given back"),
     word(
         "NOT_HELD",

@@ -1,7 +1,8 @@
 //! One or two sentences: what happened, who holds it, since when, and the next command to run.
 
 use super::escape::{for_shell, for_terminal};
-use super::{Printed, View, style, table};
+use super::{Printed, View, events, findings, style, table};
+use crate::context::Layout;
 use crate::domain::failure::Failure;
 use crate::domain::liveness::Liveness;
 use crate::domain::lock::LockView;
@@ -12,14 +13,31 @@ use crate::domain::verdict::{Changed, NotHeld, Reason, Refused, Released, Retake
 #[must_use]
 pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
     let mut printed = Printed::default();
-    if let Some(table) = table::render(verdicts, view) {
-        printed.stdout = table;
+    if let [Verdict::Word(_), ..] = verdicts {
+        printed.stdout = table::words(verdicts, view);
         return printed;
     }
-    for verdict in verdicts {
-        tell(verdict, view, &mut printed);
+    match &view.layout {
+        Layout::Table { none } | Layout::Story { none } if verdicts.is_empty() => {
+            if !view.quiet {
+                printed.stderr = format!("{none}\n");
+            }
+        }
+        Layout::Table { .. } if table::is_list(verdicts) => printed.stdout = table::render(verdicts, view),
+        Layout::Story { .. } if matches!(verdicts, [Verdict::Event(_), ..]) => {
+            printed.stdout = events::render(verdicts, view);
+        }
+        Layout::Table { .. } | Layout::Story { .. } | Layout::Sentences => {
+            sentences(verdicts, view, &mut printed)
+        }
     }
     printed
+}
+
+fn sentences(verdicts: &[Verdict], view: &View, printed: &mut Printed) {
+    for verdict in verdicts {
+        tell(verdict, view, printed);
+    }
 }
 
 fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
@@ -44,7 +62,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         }
         Verdict::Refreshed(taken) => say(format!("Task {} is still yours.", taken.task)),
         Verdict::ReclaimCrash(retaken) => say(format!(
-            "{} Task {} is yours again: {}; it was claimed {}.",
+            "{} Task {} is yours again: {} (claimed {}).",
             style::good("Reclaimed."),
             retaken.task,
             retaken.previous.liveness,
@@ -52,13 +70,13 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         )),
         Verdict::LockReclaim(retaken) => say(other_host(retaken, view)),
         Verdict::ReclaimStatus(retaken) => say(format!(
-            "{} Task {} is yours: your lock of {} never named a process.",
+            "{} Task {} is yours: the lock of {} never named a process.",
             style::good("Reclaimed."),
             retaken.task,
             since(&retaken.previous, view)
         )),
         Verdict::ForceUnlocked(forced) => say(format!(
-            "{} The lock of task {} was {}'s ({}); it is {} now.",
+            "{} The lock of task {} was {}'s, since {}; it is {} now.",
             style::doubtful("Forced."),
             forced.task,
             owner(&forced.previous),
@@ -108,7 +126,34 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         Verdict::NotClaimed(held_back) | Verdict::NotReleased(held_back) => stderr.push_str(&style::refused(
             &format!("task {} was left alone, because of task {}", held_back.task, held_back.because_of),
         )),
+        Verdict::Declined { task } => {
+            stderr.push_str(&style::refused(&format!("task {task} was left as it was")));
+        }
         Verdict::LockError(failure) => failure_text(failure, stderr),
+        Verdict::Event(event) => stdout.push_str(&events::line(event, 0, view)),
+        Verdict::Finding(finding) => {
+            if !view.quiet || finding.level != crate::domain::finding::Level::Ok {
+                stdout.push_str(&findings::render(finding));
+            }
+        }
+        Verdict::Manual { folder, pages, installed, found } => {
+            let folder_shown = for_terminal(folder);
+            let whether = if *installed { "are installed now" } else { "are installed" };
+            match (pages, found) {
+                (0, _) => {
+                    stderr.push_str(&style::refused(&format!("no man pages are in {folder_shown}")));
+                    stderr.push_str(&style::hint("git aitask-lock man --install"));
+                }
+                (_, true) => say(format!("The man pages {whether} in {folder_shown}: git help aitask-lock")),
+                (_, false) => {
+                    say(format!("The man pages {whether} in {folder_shown}, where man does not look."));
+                    let top = folder.strip_suffix("/man1").unwrap_or(folder);
+                    let hint = format!("export MANPATH={}:", for_shell(top));
+                    stderr.push_str(&style::hint(&hint));
+                }
+            }
+        }
+        Verdict::Text { text } => stdout.push_str(text),
         // Only the table shows these.
         Verdict::Word(_) => {}
     }
@@ -120,7 +165,7 @@ fn session(pid: Option<u32>) -> String {
 
 fn other_host(retaken: &Retaken, view: &View) -> String {
     format!(
-        "{} Task {} is yours here: you claimed it on {} {}. Whether that session still works on it cannot be told from here.",
+        "{} Task {} is yours here; it was claimed on {} at {}. Whether that session still works on it cannot be told from here.",
         style::doubtful("Reclaimed."),
         retaken.task,
         host(&retaken.previous),
@@ -170,14 +215,21 @@ fn with_pid(lock: &LockView) -> String {
     }
 }
 
-fn refusal(refused: &Refused, view: &View, stderr: &mut String) {
+/// Who holds what was refused, and what is known of the session.
+#[must_use]
+pub fn refusal_sentence(refused: &Refused, view: &View) -> String {
     let holder = &refused.holder;
     let what = match holder.damage {
         Some(damage) => format!("task {} is locked, and {}", holder.task, damage.sentence()),
         None => format!("task {} is locked by {} on {}", holder.task, owner(holder), host(holder)),
     };
     let session = if holder.damage.is_some() { String::new() } else { format!("; {}", with_pid(holder)) };
-    stderr.push_str(&style::refused(&format!("{what}, since {}{session}", since(holder, view))));
+    style::refused(&format!("{what}, since {}{session}", since(holder, view)))
+}
+
+fn refusal(refused: &Refused, view: &View, stderr: &mut String) {
+    let holder = &refused.holder;
+    stderr.push_str(&refusal_sentence(refused, view));
     if let Some(file) = &holder.file {
         stderr.push_str(&style::hint(&format!("the lock stands there as {}", for_terminal(file))));
     }
@@ -231,17 +283,20 @@ fn tried(candidates: &[String]) -> String {
 }
 
 /// The owner, or that it cannot be told.
-pub(super) fn owner(lock: &LockView) -> String {
+#[must_use]
+pub fn owner(lock: &LockView) -> String {
     lock.owner.as_deref().map_or_else(|| "somebody unknown".to_owned(), for_terminal)
 }
 
 /// The host, or that it cannot be told.
-pub(super) fn host(lock: &LockView) -> String {
+#[must_use]
+pub fn host(lock: &LockView) -> String {
     lock.hostname.as_deref().map_or_else(|| "an unknown host".to_owned(), for_terminal)
 }
 
 /// When it was claimed, with the age.
-fn since(lock: &LockView, view: &View) -> String {
+#[must_use]
+pub fn since(lock: &LockView, view: &View) -> String {
     match &lock.locked_at {
         None => "an unknown time".to_owned(),
         Some(text) => for_terminal(&moment::with_age(view.now, &moment::read(text, &view.zone))),

@@ -4,10 +4,12 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::context::Format;
+use crate::context::{Format, Layout};
 use crate::domain::verdict::Verdict;
 
 pub mod escape;
+pub mod events;
+pub mod findings;
 pub mod human;
 pub mod json;
 pub mod porcelain;
@@ -25,8 +27,10 @@ pub struct View {
     pub zone: TimeZone,
     /// Columns of the reader's terminal; none in a pipe.
     pub columns: Option<u16>,
-    /// Whether remarks are wanted.
+    /// Whether only what was asked for is wanted.
     pub quiet: bool,
+    /// How a person is shown the outcomes.
+    pub layout: Layout,
 }
 
 /// What goes to standard output and to standard error; styled text where a person reads.
@@ -38,9 +42,9 @@ pub struct Printed {
     pub stderr: String,
 }
 
-/// Renders the outcomes of one command, with remarks for a person.
+/// Renders the outcomes of one command, with what a person may want to know besides.
 #[must_use]
-pub fn render(verdicts: &[Verdict], remarks: &[String], view: &View) -> Printed {
+pub fn render(verdicts: &[Verdict], warnings: &[String], notes: &[String], view: &View) -> Printed {
     let mut printed = match view.format {
         Format::Human => human::render(verdicts, view),
         Format::Porcelain => {
@@ -49,8 +53,11 @@ pub fn render(verdicts: &[Verdict], remarks: &[String], view: &View) -> Printed 
         Format::Json => Printed { stdout: json::render(verdicts), stderr: String::new() },
     };
     if !view.quiet && view.format != Format::Json {
-        for remark in remarks {
-            printed.stderr.push_str(&style::warning(&escape::for_terminal(remark)));
+        for warning in warnings {
+            printed.stderr.push_str(&style::warning(&escape::for_terminal(warning)));
+        }
+        for note in notes {
+            printed.stderr.push_str(&style::note(&escape::for_terminal(note)));
         }
     }
     printed

@@ -106,7 +106,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             ]);
             fields
         }
-        Verdict::Free { task } => vec![task.to_string()],
+        Verdict::Free { task } | Verdict::Declined { task } => vec![task.to_string()],
         Verdict::Initialized { branch, remote, created, lost } => vec![
             branch.clone(),
             remote.clone().unwrap_or_else(|| ".".to_owned()),
@@ -120,6 +120,28 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             or_unknown(anchor.hostname.as_deref()),
         ],
         Verdict::NoSessionAnchor { .. } => Vec::new(),
+        Verdict::Event(event) => vec![
+            event.time.clone(),
+            event.action.word().to_owned(),
+            event.task.to_string(),
+            or_unknown(event.owner.as_deref()),
+            event.previous_owner.clone().unwrap_or_else(|| "-".to_owned()),
+            event.lock_id.clone().unwrap_or_else(|| "-".to_owned()),
+            event.commit.clone(),
+        ],
+        Verdict::Finding(finding) => vec![
+            finding.level.word().to_owned(),
+            finding.check.to_owned(),
+            finding.text.clone(),
+            finding.remedy.clone().unwrap_or_default(),
+        ],
+        Verdict::Manual { folder, pages, installed, found } => vec![
+            folder.clone(),
+            pages.to_string(),
+            if *installed { "installed" } else { "present" }.to_owned(),
+            if *found { "found" } else { "hidden" }.to_owned(),
+        ],
+        Verdict::Text { text } => vec![text.clone()],
         Verdict::Word(word) => vec![word.word.to_owned(), word.exit.to_owned()],
         Verdict::LockError(failure) => vec![failure.kind.word().to_owned(), failure.detail.clone()],
     }

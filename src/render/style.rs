@@ -24,6 +24,12 @@ pub fn warning(text: &str) -> String {
     labelled(WARNING, "warning", text)
 }
 
+/// A line that says what is worth knowing.
+#[must_use]
+pub fn note(text: &str) -> String {
+    labelled(HINT, "note", text)
+}
+
 /// A line that says what to do next.
 #[must_use]
 pub fn hint(text: &str) -> String {
@@ -52,6 +58,13 @@ pub fn dim(text: &str) -> String {
 #[must_use]
 pub fn good(text: &str) -> String {
     let style = AnsiColor::Green.on_default();
+    format!("{style}{text}{style:#}")
+}
+
+/// A word in the colour of bad news.
+#[must_use]
+pub fn bad(text: &str) -> String {
+    let style = AnsiColor::Red.on_default();
     format!("{style}{text}{style:#}")
 }
 

@@ -1,6 +1,6 @@
 //! Tables for a person: the list of locks and the list of words, fitted to the terminal.
 
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Row, Table, presets};
 
 use super::View;
 use super::escape::for_terminal;
@@ -8,14 +8,17 @@ use crate::domain::lock::{LockView, State};
 use crate::domain::moment;
 use crate::domain::verdict::Verdict;
 
-/// A table of the outcomes, if they are rows of one.
+/// Whether the outcomes are rows of a list.
 #[must_use]
-pub fn render(verdicts: &[Verdict], view: &View) -> Option<String> {
-    if let [Verdict::Word(_), ..] = verdicts {
-        return Some(words(verdicts, view));
-    }
+pub fn is_list(verdicts: &[Verdict]) -> bool {
+    !verdicts.is_empty() && verdicts.iter().all(|verdict| lock_of(verdict).is_some())
+}
+
+/// The list of locks.
+#[must_use]
+pub fn render(verdicts: &[Verdict], view: &View) -> String {
     let locks: Vec<&LockView> = verdicts.iter().filter_map(lock_of).collect();
-    (locks.len() > 1 && locks.len() == verdicts.len()).then(|| list(&locks, view))
+    list(&locks, view)
 }
 
 fn lock_of(verdict: &Verdict) -> Option<&LockView> {
@@ -37,7 +40,8 @@ fn empty(view: &View, header: &[&str]) -> Table {
     table
 }
 
-/// One row a lock: task, owner, host, session, state, age, note.
+/// One row and one line a lock: task, owner, host, session, state, age, note. Where the terminal is
+/// narrow, the texts of others are cut, never the task and its state.
 #[must_use]
 pub fn list(locks: &[&LockView], view: &View) -> String {
     let mut table = empty(view, &["TASK", "OWNER", "HOST", "SESSION", "STATE", "AGE", "NOTE"]);
@@ -46,7 +50,7 @@ pub fn list(locks: &[&LockView], view: &View) -> String {
         let age = lock.locked_at.as_deref().map_or_else(unknown, |text| {
             moment::age_text(moment::age(view.now, &moment::read(text, &view.zone)))
         });
-        table.add_row([
+        let cells = [
             Cell::new(lock.task.as_str()),
             Cell::new(lock.owner.as_deref().map_or_else(unknown, for_terminal)),
             Cell::new(lock.hostname.as_deref().map_or_else(unknown, for_terminal)),
@@ -54,7 +58,14 @@ pub fn list(locks: &[&LockView], view: &View) -> String {
             state(lock.state),
             Cell::new(age),
             Cell::new(for_terminal(lock.note.as_deref().unwrap_or_default())),
-        ]);
+        ];
+        let mut row = Row::from(cells);
+        table.add_row(std::mem::take(row.max_height(1)));
+    }
+    for whole in [0, 3, 4, 5] {
+        if let Some(column) = table.column_mut(whole) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     lines(&table)
 }
@@ -71,7 +82,9 @@ fn state(state: State) -> Cell {
     Cell::new(word).fg(color)
 }
 
-fn words(verdicts: &[Verdict], view: &View) -> String {
+/// The list of words.
+#[must_use]
+pub fn words(verdicts: &[Verdict], view: &View) -> String {
     let mut table = empty(view, &["WORD", "EXIT", "MEANING"]);
     for verdict in verdicts {
         if let Verdict::Word(word) = verdict {

@@ -23,6 +23,16 @@ impl<'a> LocalStore<'a> {
     }
 }
 
+impl LocalStore<'_> {
+    /// The tip of the branch.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn tip(&self) -> Result<Option<ObjectId>, StoreError> {
+        refs::read(self.repo, &self.git, &self.branch)
+    }
+}
+
 impl LockStore for LocalStore<'_> {
     fn snapshot(&mut self, _: Freshness) -> Result<Snapshot, StoreError> {
         let tip = refs::read(self.repo, &self.git, &self.branch)?;

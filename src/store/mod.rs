@@ -10,6 +10,7 @@ use crate::sys::files::FileError;
 use crate::sys::git::GitFailure;
 
 pub mod attempt;
+pub mod history;
 pub mod local;
 pub mod refs;
 pub mod remote;

@@ -14,9 +14,6 @@ use crate::sys::repository::Repository;
 /// How much of the time that is left one push may take: the rest is for finding out what became of it.
 const PUSH_SHARE: f64 = 0.6;
 
-/// How often a branch that comes and goes is looked for.
-const MOST_LOOKS: u32 = 5;
-
 /// The lock branch on the arbiter, and what this clone has seen of it last.
 pub struct RemoteStore<'a> {
     repo: &'a Repository,
@@ -77,25 +74,33 @@ impl<'a> RemoteStore<'a> {
     /// Fetches the branch into the private reference. With `known`, a branch that no longer holds
     /// what this clone has seen on it is an error, and the private reference stays.
     fn fetch(&mut self, known: Option<ObjectId>) -> Result<Tip, StoreError> {
-        let mut looks = 0;
-        while let Err(failure) = self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
-            // git has no exit status for a missing branch: where its words name no other cause, a
-            // second look decides.
-            if failure.cause != Cause::Other {
-                return Err(StoreError::Fetch(failure));
-            }
-            looks += 1;
+        if let Some(failure) = self.fetch_or_miss()? {
+            // It may be missing. Only a look of its own proves that, and a branch that was made in
+            // between is fetched after all.
             match self.git.remote_tip(&self.arbiter, &self.branch) {
                 Ok(None) => return Ok(Tip::Missing),
-                // Somebody made the branch between the two looks.
-                Ok(Some(_)) if looks < MOST_LOOKS => {}
+                Ok(Some(_)) if self.fetch_or_miss()?.is_none() => {}
                 Ok(Some(_)) => return Err(StoreError::Fetch(failure)),
                 Err(failure) => return Err(StoreError::Fetch(failure)),
             }
         }
-        let Some(now) = self.last_known()? else {
-            return Err(StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref)));
-        };
+        let mut now = self.fetched()?;
+        // The user's own fetch may have brought the branch without its files.
+        if self.repo.is_partial() && !tree::is_complete(&self.repo.gix, now) {
+            let again = self.git.refetch_branch(&self.arbiter, &self.branch, &self.known_ref);
+            again.map_err(StoreError::Fetch)?;
+            now = self.fetched()?;
+        }
+        self.checked(known, now)
+    }
+
+    fn fetched(&self) -> Result<ObjectId, StoreError> {
+        let nothing = || StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref));
+        self.last_known()?.ok_or_else(nothing)
+    }
+
+    /// Accepts a tip that was read, unless locks that this clone has seen are gone by a rewrite.
+    fn checked(&self, known: Option<ObjectId>, now: ObjectId) -> Result<Tip, StoreError> {
         if let Some(known) = known.filter(|known| *known != now)
             && !tree::contains(&self.repo.gix, now, known)?
         {
@@ -106,6 +111,16 @@ impl<'a> RemoteStore<'a> {
             }
         }
         Ok(Tip::At(now))
+    }
+
+    /// Fetches the branch; what git says where there may be none. git has no exit status of its own
+    /// for that, and its words name no other cause then.
+    fn fetch_or_miss(&self) -> Result<Option<GitFailure>, StoreError> {
+        match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
+            Ok(()) => Ok(None),
+            Err(failure) if failure.cause == Cause::Other => Ok(Some(failure)),
+            Err(failure) => Err(StoreError::Fetch(failure)),
+        }
     }
 
     /// Locks of `before` that are not on `now`.

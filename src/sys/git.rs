@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::child::{self, End, Finished, Limits};
 
+pub mod branches;
 pub mod environment;
 pub mod failure;
 pub mod push;
@@ -38,7 +39,8 @@ pub enum Hooks {
 /// A sealed git for one repository.
 #[derive(Clone, Debug)]
 pub struct Git {
-    git_dir: PathBuf,
+    /// None: found from the folder it is started in.
+    git_dir: Option<PathBuf>,
     work_dir: PathBuf,
     deadline: Instant,
 }
@@ -73,7 +75,13 @@ impl Git {
     /// addresses count from), with everything over by `deadline`.
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: git_dir.to_owned(), work_dir: work_dir.to_owned(), deadline }
+        Self { git_dir: Some(git_dir.to_owned()), work_dir: work_dir.to_owned(), deadline }
+    }
+
+    /// A git for the worktree at `work_dir`, whose git directory it finds itself.
+    #[must_use]
+    pub fn in_worktree(work_dir: &Path, deadline: Instant) -> Self {
+        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline }
     }
 
     /// The same git with another deadline.
@@ -120,7 +128,9 @@ impl Git {
         for setting in environment::settings(hooks) {
             command.arg("-c").arg(setting);
         }
-        command.arg("--git-dir").arg(&self.git_dir);
+        if let Some(git_dir) = &self.git_dir {
+            command.arg("--git-dir").arg(git_dir);
+        }
         command.args(args);
         for (name, value) in env {
             command.env(name, value);

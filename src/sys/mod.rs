@@ -17,14 +17,24 @@ pub mod flock;
 pub mod git;
 /// The machine and the process table that the command runs in.
 pub mod host;
+/// The man pages on this machine.
+pub mod man;
+/// Shows long answers page by page.
+pub mod pager;
+/// What a folder is good for.
+pub mod place;
 /// Looks at processes and waits for their end.
 pub mod process;
+/// Which program this is.
+pub mod program;
 /// Random bytes of the kernel.
 pub mod random;
 /// Becomes another program.
 pub mod replace;
 /// Finds and opens the repository that a command is about.
 pub mod repository;
+/// A screen of our own on the terminal.
+pub mod screen;
 /// Passes on the signals that end us while a child runs.
 mod signals;
 /// The terminal: whether there is one, and how wide it is.

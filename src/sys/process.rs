@@ -260,4 +260,7 @@ fn readable(fd: &OwnedFd) -> Option<bool> {
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
+mod in_namespaces;
+#[cfg(test)]
 mod tests;

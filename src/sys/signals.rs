@@ -23,6 +23,8 @@ static IDLE: AtomicBool = AtomicBool::new(true);
 static RECEIVED: AtomicUsize = AtomicUsize::new(0);
 /// Only there to have a handler for SIGCHLD.
 static CHILD_ENDED: AtomicBool = AtomicBool::new(false);
+/// What has to be undone before a signal ends us, such as a screen of our own.
+static UNDO: Mutex<Option<fn()>> = Mutex::new(None);
 static STATE: Mutex<State> = Mutex::new(State { watching: 0, wake: None });
 
 struct State {
@@ -98,8 +100,17 @@ impl Drop for Watch {
     }
 }
 
+/// Sets what is called before [`die_of`] ends this process.
+pub fn before_dying(undo: fn()) {
+    *UNDO.lock().unwrap_or_else(PoisonError::into_inner) = Some(undo);
+}
+
 /// Ends this process the way `signal` would have.
 pub fn die_of(signal: i32) -> ! {
+    let undo = UNDO.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(undo) = undo {
+        undo();
+    }
     // Returns only for a signal it does not know.
     _ = signal_hook::low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal)

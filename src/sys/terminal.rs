@@ -8,6 +8,13 @@ pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// Rows and columns of the terminal on standard output; `None` when it is no terminal.
+#[must_use]
+pub fn size() -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_row > 0 && size.ws_col > 0).then_some((size.ws_row, size.ws_col))
+}
+
 /// Columns of the terminal on standard output; `None` when it is no terminal.
 #[must_use]
 pub fn columns() -> Option<u16> {

@@ -1,9 +1,11 @@
+use std::time::Duration;
+
 use super::*;
 use crate::domain::anchor::{
     Anchor, AnchorSource, Here, ProcessTable, RecordedProcess, SessionProcess, StartToken, TokenKind,
 };
 use crate::domain::liveness::{Doubt, Evidence, Liveness};
-use crate::domain::record::{Damage, damaged};
+use crate::domain::record::{Damage, Reading, damaged};
 
 const NOW: &str = "2026-12-01T12:00:00Z";
 

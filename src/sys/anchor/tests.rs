@@ -105,7 +105,9 @@ fn an_ancestor_is_used_without_a_word_but_a_shell_is_noted() {
     };
     let found = resolved(&env(&parent.to_string()));
     assert_eq!(found.session.process.map(|process| process.pid), Some(parent));
-    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    // It may be somebody else's, where these tests were started as another user.
+    let others = process::uid(parent) != Some(rustix::process::getuid().as_raw());
+    assert_eq!(found.warnings.is_empty(), !others, "{:?}", found.warnings);
     let shell = process::comm(parent).is_some_and(|name| is_shell(&name));
     assert_eq!(found.notes.len(), usize::from(shell));
     assert!(is_shell("bash") && is_shell("-zsh") && !is_shell("claude") && !is_shell("bash2"));

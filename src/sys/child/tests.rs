@@ -50,7 +50,10 @@ fn output_code_and_signal_are_told() {
 
 #[test]
 fn a_missing_program_is_named() {
-    let error = run(Command::new("no-such-program\u{1b}"), limits(far())).unwrap_err();
+    let mut command = Command::new("no-such-program\u{1b}");
+    // A folder on the path that may not be searched would change the answer.
+    command.env("PATH", "/usr/bin:/bin");
+    let error = run(command, limits(far())).unwrap_err();
     assert!(error.is_not_found());
     let text = error.to_string();
     assert!(text.contains("no-such-program\\u{1b}") && text.contains("No such file"), "{text}");

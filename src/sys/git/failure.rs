@@ -172,15 +172,22 @@ fn cause_of(said: &str) -> Cause {
     }
 }
 
+/// Lines that git adds to many failures and that say nothing of this one.
+const BOILERPLATE: [&str; 3] = [
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+];
+
 /// git's words: the lines that say something, at most a few, credentials taken out of addresses.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let lines: Vec<String> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("hint:"))
-        .map(redact)
-        .collect();
+    let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("hint:"));
+    let mut lines: Vec<String> =
+        said.clone().filter(|line| !BOILERPLATE.contains(line)).map(redact).collect();
+    if lines.is_empty() {
+        lines = said.map(redact).collect();
+    }
     let first = lines.len().saturating_sub(8);
     let mut said = lines[first..].join("; ");
     if said.len() > 1000 {

@@ -21,6 +21,19 @@ impl Git {
         }))
     }
 
+    /// The names of the local branches.
+    ///
+    /// # Errors
+    /// git failed.
+    pub fn local_branches(&self) -> Result<Vec<String>, GitFailure> {
+        let args = ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/"];
+        let answer = self.run(Hooks::Off, &args)?;
+        if !answer.ok() {
+            return Err(GitFailure::of_exit("for-each-ref", answer.code, &answer.stderr));
+        }
+        Ok(answer.line().lines().map(str::to_owned).collect())
+    }
+
     /// Moves a reference from `old` (none: it must not exist) to `new`.
     ///
     /// # Errors

@@ -70,6 +70,17 @@ impl Git {
         branch: &str,
         lease: Option<&str>,
     ) -> Result<Pushed, GitFailure> {
+        self.push(&[], arbiter, commit, branch, lease)
+    }
+
+    fn push(
+        &self,
+        options: &[&str],
+        arbiter: &Arbiter,
+        commit: &str,
+        branch: &str,
+        lease: Option<&str>,
+    ) -> Result<Pushed, GitFailure> {
         let lease = format!("--force-with-lease={branch}:{}", lease.unwrap_or_default());
         let refspec = format!("{commit}:{branch}");
         let args = [
@@ -81,9 +92,8 @@ impl Git {
             "--no-recurse-submodules",
             "--no-thin",
             &lease,
-            REMOTE,
-            &refspec,
         ];
+        let args: Vec<&str> = args.iter().chain(options).copied().chain([REMOTE, &refspec]).collect();
         let Answer { code, stdout, stderr } =
             self.run_with(Hooks::Off, &args, &arbiter.environment(), None)?;
         let failure = GitFailure::of_exit("push", code, &stderr);
@@ -93,13 +103,39 @@ impl Git {
         }
     }
 
+    /// Pretends to push: connects and is authorized as [`Git::push_commit`] is, and changes nothing.
+    ///
+    /// # Errors
+    /// git failed without a word on the ref.
+    pub fn try_push(
+        &self,
+        arbiter: &Arbiter,
+        commit: &str,
+        branch: &str,
+        lease: Option<&str>,
+    ) -> Result<Pushed, GitFailure> {
+        self.push(&["--dry-run"], arbiter, commit, branch, lease)
+    }
+
     /// Fetches `branch` into `into`, both full ref names, and touches nothing else.
     ///
     /// # Errors
     /// The branch is missing, or the remote cannot be read: [`Git::remote_tip`] tells which.
     pub fn fetch_branch(&self, arbiter: &Arbiter, branch: &str, into: &str) -> Result<(), GitFailure> {
+        self.fetch(arbiter, branch, into, &[])
+    }
+
+    /// Fetches `branch` into `into` with all its objects, those included that this clone seems to have.
+    ///
+    /// # Errors
+    /// As [`Git::fetch_branch`]; or git is older than 2.36 and cannot do it.
+    pub fn refetch_branch(&self, arbiter: &Arbiter, branch: &str, into: &str) -> Result<(), GitFailure> {
+        self.fetch(arbiter, branch, into, &["--refetch", "--no-filter"])
+    }
+
+    fn fetch(&self, arbiter: &Arbiter, branch: &str, into: &str, how: &[&str]) -> Result<(), GitFailure> {
         let refspec = format!("+{branch}:{into}");
-        let args = [
+        let mut args = vec![
             "fetch",
             "--quiet",
             "--refmap=",
@@ -107,9 +143,9 @@ impl Git {
             "--no-write-fetch-head",
             "--no-auto-maintenance",
             "--no-recurse-submodules",
-            REMOTE,
-            &refspec,
         ];
+        args.extend(how);
+        args.extend([REMOTE, &refspec]);
         let answer = self.run_with(Hooks::Off, &args, &arbiter.environment(), None)?;
         if answer.ok() { Ok(()) } else { Err(GitFailure::of_exit("fetch", answer.code, &answer.stderr)) }
     }

@@ -1,0 +1,146 @@
+//! The repository: its format, what lies about in it, and whether it can be written.
+
+use std::path::Path;
+
+use crate::context::Context;
+use crate::domain::finding::{self, Finding};
+use crate::sys::{files, flock, place};
+
+/// Which repository, in which format.
+pub fn format(context: &Context) -> Vec<Finding> {
+    const CHECK: &str = "repository";
+    let repo = &context.repo;
+    let mut findings = Vec::new();
+    let hash = repo.gix.object_hash();
+    let references = if repo.reftable { "reftable" } else { "files" };
+    let kind = if repo.gix.is_shallow().unwrap_or(false) { ", shallow" } else { "" };
+    let text = format!("{} ({hash}, references in {references}{kind})", repo.common_dir.display());
+    findings.push(Finding::ok(CHECK, text));
+    if repo.reftable {
+        findings.push(Finding::note(
+            CHECK,
+            "references go through git itself: each command takes a little longer",
+        ));
+    }
+    if let Some(worktree) = checked_out_at(context) {
+        let text =
+            format!("the lock branch is checked out in {worktree}, where it looks changed after every claim");
+        findings.push(Finding::note("worktree", text).mend("git switch - in that worktree"));
+    }
+    findings
+}
+
+/// The worktree that has the lock branch checked out.
+fn checked_out_at(context: &Context) -> Option<String> {
+    let gix = &context.repo.gix;
+    let is_branch = |git_dir: &Path| {
+        let head = files::read_bounded(&git_dir.join("HEAD"), 4096).ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&head).trim() == format!("ref: {}", context.branch)
+    };
+    if is_branch(&context.repo.common_dir) && !gix.is_bare() {
+        return Some("the main worktree".to_owned());
+    }
+    let proxies = gix.worktrees().unwrap_or_default();
+    let found = proxies.into_iter().find(|proxy| is_branch(proxy.git_dir()))?;
+    Some(
+        found
+            .base()
+            .map_or_else(|_| "a worktree that is missing".to_owned(), |base| base.display().to_string()),
+    )
+}
+
+/// File system, permissions, leftovers, hooks.
+pub fn state(context: &Context) -> Vec<Finding> {
+    let common = &context.repo.common_dir;
+    let kind = place::mounts().and_then(|mounts| finding::mount_of(&mounts, &common.to_string_lossy()));
+    let locked = flock::try_flock(common).map(drop).map_err(|error| error.to_string());
+    let mut findings = vec![finding::file_system(kind.as_deref(), locked), writable(common)];
+    findings.extend(leftovers(&common.join("aitask-lock")));
+    findings.extend(stuck_references(context));
+    findings.push(hooks(context));
+    findings
+}
+
+fn writable(common: &Path) -> Finding {
+    const CHECK: &str = "writable";
+    for folder in [common.to_owned(), common.join("objects"), common.join("refs"), common.join("aitask-lock")]
+    {
+        if let Some(why) = place::not_writable(&folder) {
+            return Finding::problem(CHECK, format!("{} cannot be written: {why}", folder.display()))
+                .mend(format!("ls -ld {}", quoted(&folder)));
+        }
+    }
+    Finding::ok(CHECK, "the common git directory can be written")
+}
+
+/// What an interrupted command may have left of the merge mutex.
+fn leftovers(folder: &Path) -> Vec<Finding> {
+    const CHECK: &str = "leftovers";
+    let mut findings = Vec::new();
+    let guard = folder.join("merge.guard");
+    if guard.exists() {
+        let text = "a guard of the merge mutex is there: a reclaim is under way, or one was killed";
+        findings.push(Finding::note(CHECK, text).mend(format!("rmdir {}, if it stays", quoted(&guard))));
+    }
+    let names = place::names(folder);
+    for name in names.into_iter().filter(|name| files::is_temporary(name)) {
+        let path = folder.join(&name);
+        let text = format!("{} is left over from a command that was killed", path.display());
+        findings.push(Finding::note(CHECK, text).mend(format!("rm {}", quoted(&path))));
+    }
+    let queue = folder.join("queue");
+    let tickets = place::names(&queue);
+    let dead = |name: &std::ffi::OsString| matches!(flock::try_flock(&queue.join(name)), Ok(Some(_)));
+    let dead =
+        tickets.into_iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")).filter(dead).count();
+    if dead > 0 {
+        let text = format!("{dead} waiter(s) of the merge queue were killed; the next one clears them away");
+        findings.push(Finding::note(CHECK, text));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok(CHECK, "nothing is left over from commands that were killed"));
+    }
+    findings
+}
+
+/// Lock files of references of ours, left by a git that was killed.
+fn stuck_references(context: &Context) -> Vec<Finding> {
+    let common = &context.repo.common_dir;
+    let mut files = vec![common.join(format!("{}.lock", context.branch)), common.join("packed-refs.lock")];
+    let known = common.join("refs/aitask-lock/known");
+    let locks = place::names(&known).into_iter().filter(|name| name.as_encoded_bytes().ends_with(b".lock"));
+    files.extend(locks.map(|name| known.join(name)));
+    let stuck = files.into_iter().filter(|file| file.exists());
+    let finding = |file: std::path::PathBuf| {
+        Finding::problem("references", format!("{} keeps a reference locked", file.display()))
+            .mend(format!("rm {}, if no git command is running here", quoted(&file)))
+    };
+    stuck.map(finding).collect()
+}
+
+fn hooks(context: &Context) -> Finding {
+    const CHECK: &str = "hooks";
+    let own = context.repo.config("core.hooksPath").map(|path| {
+        let top = context.repo.work_dir.as_deref().unwrap_or(&context.repo.common_dir);
+        top.join(path)
+    });
+    let folder = own.unwrap_or_else(|| context.repo.common_dir.join("hooks"));
+    let installed = |name: &&str| {
+        let text = files::read_bounded(&folder.join(name), 1 << 20).ok().flatten().unwrap_or_default();
+        String::from_utf8_lossy(&text).contains("aitask-lock")
+    };
+    match ["pre-commit", "pre-merge-commit"].iter().filter(|name| installed(name)).count() {
+        0 => Finding::ok(
+            CHECK,
+            "not installed: commits by hand in the shared root are not held up (git aitask-lock hook install)",
+        ),
+        2 => Finding::ok(CHECK, "installed"),
+        _ => Finding::note(CHECK, "only one of the two hooks is installed")
+            .mend("git aitask-lock hook install"),
+    }
+}
+
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    shlex::try_quote(&text).map_or_else(|_| "<the file>".to_owned(), std::borrow::Cow::into_owned)
+}
