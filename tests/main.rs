@@ -23,6 +23,16 @@ mod merge_mutex;
 mod merge_ladder;
 // Killed at every step, and many at once.
 mod merge_storm;
+// The manual says what the program does.
+mod manual;
+// The TAB key in real shells.
+mod completion;
+// `list`, `list --watch`, `log` and `doctor`, as people see them.
+mod people;
+// Commands that are printed exist.
+mod printed_commands;
+// The map of rooms, held against the imports.
+mod layers;
 // The lab that all of them use.
 mod support;
 
