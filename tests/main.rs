@@ -23,6 +23,22 @@ mod merge_outcomes;
 mod merge_preflight;
 // Nothing that is discarded is lost.
 mod merge_rescue;
+// Who has the merge mutex, and who waits for it.
+mod merge_mutex;
+// From a lost session to a usable mutex, by what the program prints.
+mod merge_ladder;
+// Killed at every step, and many at once.
+mod merge_storm;
+// The manual says what the program does.
+mod manual;
+// The TAB key in real shells.
+mod completion;
+// `list`, `list --watch`, `log` and `doctor`, as people see them.
+mod people;
+// Commands that are printed exist.
+mod printed_commands;
+// The map of rooms, held against the imports.
+mod layers;
 // The lab that all of them use.
 mod support;
 

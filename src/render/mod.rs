@@ -69,5 +69,8 @@ pub fn render(verdicts: &[Verdict], warnings: &[String], notes: &[String], view:
 fn failures(verdicts: &[Verdict], view: &View) -> String {
     let failures = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::LockError(_)));
     let failures: Vec<Verdict> = failures.cloned().collect();
+    if failures.is_empty() {
+        return String::new();
+    }
     human::render(&failures, view).stderr
 }

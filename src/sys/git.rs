@@ -181,7 +181,11 @@ impl Git {
             let args: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
             let end =
                 answer.as_ref().map_or_else(ToString::to_string, |answer| format!("exit {}", answer.code));
-            terminal::tell(&format!("git {} ({} ms, {end})", args.join(" "), started.elapsed().as_millis()));
+            terminal::tell(&format!(
+                "git {} ({} ms, {end})",
+                args.join(" ").escape_debug(),
+                started.elapsed().as_millis()
+            ));
         }
         answer
     }

@@ -60,13 +60,14 @@ impl<'a> Desk<'a> {
     ///
     /// # Errors
     /// There is none: a reservation taken now could not be told from that of a lost session.
-    pub fn process(&self) -> Result<&SessionProcess, Verdict> {
+    pub fn process(&self) -> Result<&SessionProcess, Box<Verdict>> {
         let strong = |process: &&SessionProcess| {
             process.token.as_ref().is_some_and(|token| token.kind == TokenKind::Proc)
         };
         let named = self.resolution.session.process.as_ref().filter(|_| self.here().table.is_some());
-        named.filter(strong).ok_or_else(|| Verdict::NoSessionAnchor {
-            tried: self.resolution.candidates.iter().map(ToString::to_string).collect(),
+        named.filter(strong).ok_or_else(|| {
+            let tried = self.resolution.candidates.iter().map(ToString::to_string).collect();
+            Box::new(Verdict::NoSessionAnchor { tried })
         })
     }
 
@@ -106,7 +107,7 @@ impl<'a> Desk<'a> {
     /// It may not be looked at.
     pub fn holding(&self, task: &TaskId) -> Result<Result<Reservation, MergeVerdict>, Failure> {
         let (look, liveness) = self.look()?;
-        Ok(rules::holding(&look.seen, task, &self.mine, self.here(), liveness))
+        Ok(rules::holding(&look.seen, task, &self.mine, self.here(), liveness).map_err(|refusal| *refusal))
     }
 
     /// Gives the reservation back, if this very session holds it for this task; with an ID, only that
@@ -127,7 +128,7 @@ impl<'a> Desk<'a> {
         let liveness = mutex::liveness(&look.seen, self.here());
         let reservation = match rules::holding(&look.seen, task, &self.mine, self.here(), liveness) {
             Ok(reservation) => reservation,
-            Err(refusal) => return Ok(Err(refusal)),
+            Err(refusal) => return Ok(Err(*refusal)),
         };
         if id.is_some_and(|id| id != reservation.id) {
             let holder = Holder::of(&reservation, liveness);
@@ -299,7 +300,7 @@ pub fn no_root(task: &TaskId, error: &NoMergeRoot, kept: bool) -> MergeVerdict {
 /// The mutex may not be looked at.
 pub fn working_under(desk: &Desk<'_>, task: &TaskId) -> Result<Result<Reservation, Answer>, Failure> {
     if let Err(refusal) = desk.process() {
-        return Ok(Err(Answer::of(vec![refusal])));
+        return Ok(Err(Answer::of(vec![*refusal])));
     }
     Ok(desk.holding(task)?.map_err(|refusal| {
         let not_held = matches!(refusal, MergeVerdict::NotHeld { .. });

@@ -115,23 +115,24 @@ pub fn holding(
     mine: &Anchor,
     here: &Here,
     liveness: Liveness,
-) -> Result<Reservation, MergeVerdict> {
+) -> Result<Reservation, Box<MergeVerdict>> {
     let task = task.clone();
+    let refused = |refusal| Err(Box::new(refusal));
     match seen {
-        Seen::Free => Err(MergeVerdict::NotHeld { task }),
+        Seen::Free => refused(MergeVerdict::NotHeld { task }),
         Seen::Unreadable(damage) => {
-            Err(MergeVerdict::HolderIncomplete { task, holder: Holder::unreadable(*damage) })
+            refused(MergeVerdict::HolderIncomplete { task, holder: Holder::unreadable(*damage) })
         }
         Seen::Taken(reservation) => {
             let holder = || Holder::of(reservation, liveness);
             if reservation.task != task {
-                Err(MergeVerdict::NotHolder { task, holder: holder() })
+                refused(MergeVerdict::NotHolder { task, holder: holder() })
             } else if liveness::same_session(&reservation.anchor, mine, here) {
                 Ok(reservation.as_ref().clone())
             } else if reservation.anchor.process.pid().is_none() {
-                Err(MergeVerdict::HolderIncomplete { task, holder: holder() })
+                refused(MergeVerdict::HolderIncomplete { task, holder: holder() })
             } else {
-                Err(MergeVerdict::NotOwnerSession { task, holder: holder() })
+                refused(MergeVerdict::NotOwnerSession { task, holder: holder() })
             }
         }
     }

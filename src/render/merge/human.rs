@@ -11,6 +11,7 @@ use crate::render::escape::for_terminal;
 use crate::render::{Printed, View, style};
 
 /// Tells one outcome. Answers and successes are data; refusals and hints are talk.
+#[expect(clippy::too_many_lines, reason = "an arm for each word")]
 pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
     let Printed { stdout, stderr } = printed;
     let mut say = |text: &str| {

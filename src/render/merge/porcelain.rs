@@ -44,6 +44,7 @@ fn texts(fields: Vec<String>) -> Vec<Field> {
 }
 
 /// The fields parted by colons, and those parted by bars.
+#[expect(clippy::too_many_lines, reason = "an arm for each word")]
 fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
     let bars = |fields: Vec<String>| (Vec::new(), texts(fields));
     match verdict {
@@ -116,6 +117,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             failed.task.to_string(),
             failed.code.map_or_else(|| "-".to_owned(), |code| code.to_string()),
             failed.residue.state().to_owned(),
+            failed.said.clone(),
         ]),
         MergeVerdict::Aborted(undone) | MergeVerdict::ReleasedNoMerge(undone) => bars(undone_fields(undone)),
         MergeVerdict::AbortUnsafe { task, residue, remedy } => {
