@@ -116,6 +116,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             failed.task.to_string(),
             failed.code.map_or_else(|| "-".to_owned(), |code| code.to_string()),
             failed.residue.state().to_owned(),
+            failed.said.clone(),
         ]),
         MergeVerdict::Aborted(undone) | MergeVerdict::ReleasedNoMerge(undone) => bars(undone_fields(undone)),
         MergeVerdict::AbortUnsafe { task, residue, remedy } => {
