@@ -21,6 +21,12 @@ mod connections;
 mod merge_outcomes;
 // Refused before the merge: every reason.
 mod merge_preflight;
+// Repositories of every layout merge in one place.
+mod merge_layouts;
+// What the holder is told at the end, and what is removed.
+mod merge_after;
+// `hook install|uninstall|status`.
+mod merge_hooks;
 // Nothing that is discarded is lost.
 mod merge_rescue;
 // Who has the merge mutex, and who waits for it.

@@ -279,20 +279,6 @@ pub fn git_failure(error: &GitFailure) -> Failure {
         .detail(error.cause.word())
 }
 
-/// There is no place to merge in.
-#[must_use]
-pub fn no_root(task: &TaskId, error: &NoMergeRoot, kept: bool) -> MergeVerdict {
-    MergeVerdict::PreflightMissing(Refusal {
-        task: task.clone(),
-        about: "root".to_owned(),
-        why: error.to_string(),
-        hints: vec![
-            "name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>".to_owned(),
-        ],
-        kept,
-    })
-}
-
 /// The reservation that a command works under; where this session has none, the refusal. Unlike for a
 /// release, having nothing is one.
 ///

@@ -93,7 +93,7 @@ pub fn under(
     let failed = |failure: GitFailure| root::git_failure(&task, &failure);
     let root = match root::find(desk, &task) {
         Ok(root) => root,
-        Err(refused) => return Ok(Ended::refused(refused)),
+        Err(refused) => return Ok(Ended::refused(*refused)),
     };
     let output = reservation.output_branch.clone();
     let wanted = branch.map(str::to_owned).or_else(|| reservation.task_branch.clone());
