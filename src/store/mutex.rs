@@ -48,6 +48,8 @@ pub enum MutexError {
     Contended {
         /// The folder whose lock could not be had.
         folder: PathBuf,
+        /// The process that holds it, where that can be seen.
+        pid: Option<u32>,
     },
     /// The reservation is too long to be read back.
     TooLong,
@@ -63,8 +65,12 @@ impl fmt::Display for MutexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Contended { folder } => {
-                write!(f, "another command kept {} locked until the time was up", folder.display())
+            Self::Contended { folder, pid } => {
+                match pid {
+                    Some(pid) => write!(f, "process {pid}")?,
+                    None => f.write_str("another command")?,
+                }
+                write!(f, " kept {} locked until the time was up", folder.display())
             }
             Self::TooLong => f.write_str("a branch name or an owner is too long to be recorded"),
         }
@@ -134,9 +140,9 @@ impl Mutex {
     pub fn leaked_guard(&self) -> Result<Option<PathBuf>, FileError> {
         let guard = self.guard_path();
         let deadline = clock::deadline_in(GUARD_GRACE);
-        while is_there(&guard) {
+        while files::is_there(&guard) {
             // Whoever works behind the guard holds the lock.
-            if !flock::is_held(&self.folder)? && is_there(&guard) {
+            if !flock::is_held(&self.folder)? && files::is_there(&guard) {
                 return Ok(Some(guard));
             }
             if clock::remaining(deadline).is_zero() {
@@ -156,7 +162,9 @@ impl Mutex {
         files::make_dir_like(&self.folder, common_dir)?;
         match flock::flock_until(&self.folder, deadline)? {
             Some(lock) => Ok(Held { mutex: self, _lock: lock }),
-            None => Err(MutexError::Contended { folder: self.folder.clone() }),
+            None => {
+                Err(MutexError::Contended { folder: self.folder.clone(), pid: flock::holder(&self.folder) })
+            }
         }
     }
 
@@ -165,10 +173,6 @@ impl Mutex {
     pub fn was_used(&self) -> bool {
         self.folder.is_dir()
     }
-}
-
-fn is_there(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok()
 }
 
 /// The right to change the mutex, until it is dropped.
@@ -195,7 +199,7 @@ impl Held<'_> {
     /// Whether a guard stands there: since nobody else holds the lock, it was left behind.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        is_there(&self.mutex.guard_path())
+        files::is_there(&self.mutex.guard_path())
     }
 
     /// Publishes a reservation, complete and synced, where there is none.
@@ -204,7 +208,7 @@ impl Held<'_> {
     /// It cannot be written; nothing is left then.
     pub fn publish(&self, reservation: &Reservation) -> Result<Publication, MutexError> {
         let text = reservation::encode(reservation).ok_or(MutexError::TooLong)?;
-        self.sweep();
+        files::sweep(&self.mutex.folder);
         failpoint::hit("publish-flocked");
         let published = files::publish_new(&self.mutex.folder, RESERVATION, text.as_bytes())?;
         failpoint::hit("publish-done");
@@ -227,15 +231,10 @@ impl Held<'_> {
     pub fn remove(&self) -> Result<(), FileError> {
         let path = self.mutex.folder.join(RESERVATION);
         failpoint::hit("remove-flocked");
-        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-            // Something that somebody put there by hand: moved out of the way, nothing of it lost.
-            let aside = self.mutex.folder.join(format!("removed-{}", process_stamp()));
-            std::fs::rename(&path, &aside).map_err(|source| FileError {
-                path,
-                doing: "cannot move away",
-                source,
-            })?;
-            return files::sync_dir(&self.mutex.folder);
+        if files::is_dir(&path) {
+            // Something that somebody put there by hand.
+            let stamp = clock::now().as_millisecond();
+            return files::set_aside(&path, &format!("removed-{stamp}-{}", std::process::id()));
         }
         files::remove(&path)?;
         failpoint::hit("remove-done");
@@ -254,21 +253,6 @@ impl Held<'_> {
         failpoint::hit("guard-up");
         Ok(Some(Guard { path }))
     }
-
-    /// Removes what killed writers left; all writers of this folder hold its lock.
-    fn sweep(&self) {
-        let Ok(entries) = std::fs::read_dir(&self.mutex.folder) else { return };
-        for entry in entries.flatten() {
-            if files::is_temporary(&entry.file_name()) {
-                // Rubbish that stays does no harm.
-                _ = std::fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-fn process_stamp() -> String {
-    format!("{}-{}", clock::now().as_millisecond(), std::process::id())
 }
 
 /// The guard, taken down when it is dropped.
@@ -283,8 +267,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         failpoint::hit("guard-down");
         // One that stays is found, named and removed by a person.
-        _ = std::fs::remove_dir(&self.path);
-        _ = self.path.parent().map(files::sync_dir);
+        files::discard_dir(&self.path);
     }
 }
 

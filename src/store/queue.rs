@@ -58,9 +58,19 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if self.is_ours() {
             // What cannot be removed is swept as soon as its lock is gone.
-            _ = std::fs::remove_file(&self.path);
+            files::discard(&self.path);
         }
     }
+}
+
+/// The folder of the tickets; it is made when there is none.
+///
+/// # Errors
+/// It cannot be made.
+pub fn folder(held: &Held<'_>) -> Result<PathBuf, FileError> {
+    let folder = held.folder().join(FOLDER);
+    files::make_dir_like(&folder, held.folder())?;
+    Ok(folder)
 }
 
 /// Joins the queue, at its end, or in the place that an earlier command of this session has.
@@ -68,8 +78,7 @@ impl Drop for Ticket {
 /// # Errors
 /// The ticket cannot be written or locked.
 pub fn join(held: &Held<'_>, note: &Note, here: &Here) -> Result<Ticket, MutexError> {
-    let folder = held.folder().join(FOLDER);
-    files::make_dir_like(&folder, held.folder())?;
+    let folder = folder(held)?;
     let live = sweep(held, here)?;
     let own = live.iter().find(|standing| standing.note.same_place(note));
     let number = match own {
@@ -88,7 +97,7 @@ pub fn join(held: &Held<'_>, note: &Note, here: &Here) -> Result<Ticket, MutexEr
     failpoint::hit("queue-published");
     match flock::flock_until(&path, clock::deadline_in(GRACE))? {
         Some(lock) => Ok(Ticket { path, number, lock }),
-        None => Err(MutexError::Contended { folder: path }),
+        None => Err(MutexError::Contended { pid: flock::holder(&path), folder: path }),
     }
 }
 
@@ -101,7 +110,7 @@ pub fn sweep(held: &Held<'_>, here: &Here) -> Result<Vec<Standing>, FileError> {
     let (live, gone) = read(&folder, here)?;
     for file in gone {
         // Nobody can be about to lock it: tickets are made under the mutex's lock.
-        _ = std::fs::remove_file(folder.join(file));
+        files::discard(&folder.join(file));
     }
     Ok(live)
 }

@@ -152,7 +152,7 @@ fn step(
         }
     }
 
-    let held = desk.hold()?;
+    let held = desk.hold_until(wait.patience())?;
     let look = held.look().map_err(|error| unreadable(&error))?;
     let live = mutex::liveness(&look.seen, here);
     let seat = look.seen.seat(ask.task, &desk.mine, here, live);
