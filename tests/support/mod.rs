@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 pub mod actors;
 pub mod fingerprint;
+pub mod merging;
 pub mod net;
 pub mod output;
 pub mod planting;
