@@ -75,8 +75,8 @@ impl<'a> RemoteStore<'a> {
     /// what this clone has seen on it is an error, and the private reference stays.
     fn fetch(&mut self, known: Option<ObjectId>) -> Result<Tip, StoreError> {
         if let Some(failure) = self.fetch_or_miss()? {
-            // Missing by git's words. Only a look of its own proves it, and a branch that was made
-            // in between is fetched after all.
+            // It may be missing. Only a look of its own proves that, and a branch that was made in
+            // between is fetched after all.
             match self.git.remote_tip(&self.arbiter, &self.branch) {
                 Ok(None) => return Ok(Tip::Missing),
                 Ok(Some(_)) if self.fetch_or_miss()?.is_none() => {}
@@ -84,9 +84,23 @@ impl<'a> RemoteStore<'a> {
                 Err(failure) => return Err(StoreError::Fetch(failure)),
             }
         }
-        let Some(now) = self.last_known()? else {
-            return Err(StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref)));
-        };
+        let mut now = self.fetched()?;
+        // The user's own fetch may have brought the branch without its files.
+        if self.repo.is_partial() && !tree::is_complete(&self.repo.gix, now) {
+            let again = self.git.refetch_branch(&self.arbiter, &self.branch, &self.known_ref);
+            again.map_err(StoreError::Fetch)?;
+            now = self.fetched()?;
+        }
+        self.checked(known, now)
+    }
+
+    fn fetched(&self) -> Result<ObjectId, StoreError> {
+        let nothing = || StoreError::Unreadable(format!("git fetched nothing into {}", self.known_ref));
+        self.last_known()?.ok_or_else(nothing)
+    }
+
+    /// Accepts a tip that was read, unless locks that this clone has seen are gone by a rewrite.
+    fn checked(&self, known: Option<ObjectId>, now: ObjectId) -> Result<Tip, StoreError> {
         if let Some(known) = known.filter(|known| *known != now)
             && !tree::contains(&self.repo.gix, now, known)?
         {
@@ -99,11 +113,12 @@ impl<'a> RemoteStore<'a> {
         Ok(Tip::At(now))
     }
 
-    /// Fetches the branch; what git says where it seems that there is none.
+    /// Fetches the branch; what git says where there may be none. git has no exit status of its own
+    /// for that, and its words name no other cause then.
     fn fetch_or_miss(&self) -> Result<Option<GitFailure>, StoreError> {
         match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
             Ok(()) => Ok(None),
-            Err(failure) if failure.said.contains("find remote ref") => Ok(Some(failure)),
+            Err(failure) if failure.cause == Cause::Other => Ok(Some(failure)),
             Err(failure) => Err(StoreError::Fetch(failure)),
         }
     }

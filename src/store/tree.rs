@@ -40,6 +40,13 @@ pub fn entries(repo: &gix::Repository, commit: ObjectId) -> Result<Vec<Entry>, S
     Ok(locks.collect())
 }
 
+/// Whether all lock files of a commit are in this clone: a partial clone may know a commit without them.
+#[must_use]
+pub fn is_complete(repo: &gix::Repository, commit: ObjectId) -> bool {
+    let complete = |entry: &Entry| !entry.plain || repo.has_object(entry.oid);
+    entries(repo, commit).is_ok_and(|entries| entries.iter().all(complete))
+}
+
 fn root(repo: &gix::Repository, commit: ObjectId) -> Result<Tree, StoreError> {
     let unreadable = |error: &dyn std::fmt::Display| {
         StoreError::Unreadable(format!("commit {commit} of the lock branch cannot be read: {error}"))

@@ -119,6 +119,17 @@ impl Repository {
         self.work_dir.as_deref().filter(|dir| dir.is_dir()).unwrap_or(&self.git_dir)
     }
 
+    /// Whether this is a partial clone: objects that it refers to may be missing here.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        let promisor = |name: &String| {
+            let values = self.config_values("remote", name, "promisor");
+            values.last().is_some_and(|value| !matches!(value.as_str(), "false" | "no" | "off" | "0"))
+        };
+        self.config("extensions.partialClone").is_some()
+            || self.config_subsections("remote").iter().any(promisor)
+    }
+
     /// One value of the configuration; the last one wins.
     #[must_use]
     pub fn config(&self, key: &str) -> Option<String> {

@@ -90,7 +90,6 @@ impl Git {
             "--no-signed",
             "--no-follow-tags",
             "--no-recurse-submodules",
-            "--no-thin",
             &lease,
         ];
         let args: Vec<&str> = args.iter().chain(options).copied().chain([REMOTE, &refspec]).collect();
@@ -122,8 +121,20 @@ impl Git {
     /// # Errors
     /// The branch is missing, or the remote cannot be read: [`Git::remote_tip`] tells which.
     pub fn fetch_branch(&self, arbiter: &Arbiter, branch: &str, into: &str) -> Result<(), GitFailure> {
+        self.fetch(arbiter, branch, into, &[])
+    }
+
+    /// Fetches `branch` into `into` with all its objects, those included that this clone seems to have.
+    ///
+    /// # Errors
+    /// As [`Git::fetch_branch`]; or git is older than 2.36 and cannot do it.
+    pub fn refetch_branch(&self, arbiter: &Arbiter, branch: &str, into: &str) -> Result<(), GitFailure> {
+        self.fetch(arbiter, branch, into, &["--refetch", "--no-filter"])
+    }
+
+    fn fetch(&self, arbiter: &Arbiter, branch: &str, into: &str, how: &[&str]) -> Result<(), GitFailure> {
         let refspec = format!("+{branch}:{into}");
-        let args = [
+        let mut args = vec![
             "fetch",
             "--quiet",
             "--refmap=",
@@ -131,9 +142,9 @@ impl Git {
             "--no-write-fetch-head",
             "--no-auto-maintenance",
             "--no-recurse-submodules",
-            REMOTE,
-            &refspec,
         ];
+        args.extend(how);
+        args.extend([REMOTE, &refspec]);
         let answer = self.run_with(Hooks::Off, &args, &arbiter.environment(), None)?;
         if answer.ok() { Ok(()) } else { Err(GitFailure::of_exit("fetch", answer.code, &answer.stderr)) }
     }
