@@ -17,6 +17,12 @@ mod records;
 mod formats;
 // How many connections a command costs.
 mod connections;
+// Who has the merge mutex, and who waits for it.
+mod merge_mutex;
+// From a lost session to a usable mutex, by what the program prints.
+mod merge_ladder;
+// Killed at every step, and many at once.
+mod merge_storm;
 // The manual says what the program does.
 mod manual;
 // The TAB key in real shells.

@@ -2,7 +2,7 @@
 //! snapshot with their sessions looked at.
 
 use crate::context::Context;
-use crate::domain::anchor::{Here, Observed};
+use crate::domain::anchor::Here;
 use crate::domain::failure::Failure;
 use crate::domain::liveness;
 use crate::domain::lock::Found;
@@ -117,11 +117,6 @@ fn look(objects: &gix::Repository, entry: &tree::Entry, here: &Here) -> Found {
     if let Some(lock_id) = found.record().lock_id.clone().filter(|lock_id| record::is_lock_id(lock_id)) {
         found.lock_id = lock_id;
     }
-    let anchor = &found.record().anchor;
-    let observed = match liveness::pid_to_observe(anchor, here) {
-        Some(pid) => process::observe(pid),
-        None => Observed::NotSeen,
-    };
-    found.liveness = liveness::judge(anchor, here, &observed);
+    found.liveness = process::judge(&found.record().anchor, here);
     found
 }

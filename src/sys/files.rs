@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
+use crate::sys::failpoint;
+
 /// How the names of temporary files begin; whatever is left of them is rubbish.
 pub const TEMPORARY_PREFIX: &str = "tmp-";
 
@@ -68,6 +70,7 @@ pub enum Publication {
 pub fn publish_new(dir: &Path, name: &str, bytes: &[u8]) -> Result<Publication, FileError> {
     let path = dir.join(name);
     let temporary = write_temporary(dir, bytes)?;
+    failpoint::hit("publish-written");
     match move_without_replacing(temporary.path(), &path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Publication::AlreadyThere),

@@ -74,6 +74,30 @@ pub fn flock_until(path: &Path, deadline: Instant) -> Result<Option<Flock>, File
     }
 }
 
+/// Whether somebody holds the lock of a file or folder right now. Asking does not get into the way
+/// of others who ask; `false` for what is missing.
+///
+/// # Errors
+/// When it cannot be opened, or its file system refuses such locks.
+pub fn is_held(path: &Path) -> Result<bool, FileError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(FileError::new(path, "cannot open", error)),
+    };
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => {
+                _ = rustix::fs::flock(&file, FlockOperation::Unlock);
+                return Ok(false);
+            }
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(true),
+            Err(errno) => return Err(FileError::new(path, "cannot lock", explained(errno))),
+        }
+    }
+}
+
 impl Flock {
     /// Whether `path` still names the file that is locked. A waiter's ticket that somebody removed
     /// is locked for nothing.
