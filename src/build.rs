@@ -1,5 +1,7 @@
 //! What is known only when the program is built: the commit, and the man pages that go into it.
 
+#![expect(clippy::expect_used, reason = "a build that cannot go on ends")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -34,7 +34,7 @@ pub struct GlobalArgs {
     /// Say nothing that is not asked for
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more of what is done
+    /// Say which git commands are run, and how long they take
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// The remote that decides, by name or address; `.` means none
@@ -159,7 +159,7 @@ impl Context {
     /// A sealed git for this repository.
     #[must_use]
     pub fn git(&self) -> Git {
-        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline())
+        Git::new(&self.repo.git_dir, self.repo.command_dir(), self.deadline()).traced(self.global.verbose)
     }
 
     /// The one address that decides who holds a lock; none where the local branch does.

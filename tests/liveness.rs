@@ -270,13 +270,22 @@ fn another_pid_namespace_is_another_process_table() {
     let inside = "sleep 100 & AIT_AGENT_PID=$! \"$TOOL\" claim 42 --porcelain; code=$?; kill $!; exit $code";
     unshared(&lab, &repo, &flags, inside, None).expect(DOUBT, 14);
     // Inside, looked at from outside, and from a namespace beside it; both are told by number only.
+    // The first one stays there: the number of a namespace that is gone may be given out anew.
+    let stay = "sleep 100 & AIT_AGENT_PID=$! \"$TOOL\" claim 43 --porcelain; wait";
+    let mut first = lab.command("unshare");
+    first.current_dir(&repo.path).args(flags).args(["sh", "-c", stay]).env("TOOL", program());
+    let mut first = first.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut claimed = [0; 7];
+    std::io::Read::read_exact(first.stdout.as_mut().unwrap(), &mut claimed).unwrap();
+    assert_eq!(&claimed, b"CLAIMED");
     let take = "sleep 100 & AIT_AGENT_PID=$! \"$TOOL\" claim 43 --porcelain; code=$?; kill $!; exit $code";
-    unshared(&lab, &repo, &flags, take, None).expect("CLAIMED", 0);
     assert_ne!(repo.lock_value("43", "pid_namespace"), repo.lock_value("42", "pid_namespace"));
     assert_eq!(repo.lock_value("43", "boot_id"), repo.lock_value("42", "boot_id"));
     assert_eq!(repo.lock_value("43", "hostname"), repo.lock_value("42", "hostname"));
     repo.lock(&["claim", "43"]).session(&session).go().expect(DOUBT, 14);
     unshared(&lab, &repo, &flags, take, None).expect(DOUBT, 14);
+    first.kill().unwrap();
+    first.wait().unwrap();
 }
 
 #[test]

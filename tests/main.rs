@@ -17,6 +17,12 @@ mod records;
 mod formats;
 // How many connections a command costs.
 mod connections;
+// The manual says what the program does.
+mod manual;
+// The TAB key in real shells.
+mod completion;
+// `list`, `list --watch`, `log` and `doctor`, as people see them.
+mod people;
 // The lab that all of them use.
 mod support;
 

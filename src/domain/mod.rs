@@ -5,6 +5,7 @@
 
 pub mod anchor;
 pub mod cleanup;
+pub mod exit;
 pub mod failure;
 pub mod finding;
 pub mod history;

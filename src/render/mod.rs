@@ -68,7 +68,6 @@ fn failures(verdicts: &[Verdict], view: &View) -> String {
     let failures = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::LockError(_)));
     let failures: Vec<Verdict> = failures.cloned().collect();
     if failures.is_empty() {
-        // No outcome to tell is not "nothing to show".
         return String::new();
     }
     human::render(&failures, view).stderr

@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::child::{self, End, Finished, Limits};
+use super::terminal;
 
 pub mod branches;
 pub mod environment;
@@ -43,6 +44,7 @@ pub struct Git {
     git_dir: Option<PathBuf>,
     work_dir: PathBuf,
     deadline: Instant,
+    traced: bool,
 }
 
 /// One finished call.
@@ -75,13 +77,19 @@ impl Git {
     /// addresses count from), with everything over by `deadline`.
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: Some(git_dir.to_owned()), work_dir: work_dir.to_owned(), deadline }
+        Self { git_dir: Some(git_dir.to_owned()), work_dir: work_dir.to_owned(), deadline, traced: false }
     }
 
     /// A git for the worktree at `work_dir`, whose git directory it finds itself.
     #[must_use]
     pub fn in_worktree(work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline }
+        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, traced: false }
+    }
+
+    /// The same git, telling on standard error what it runs and how long that took.
+    #[must_use]
+    pub fn traced(self, traced: bool) -> Self {
+        Self { traced, ..self }
     }
 
     /// The same git with another deadline.
@@ -135,7 +143,20 @@ impl Git {
         for (name, value) in env {
             command.env(name, value);
         }
-        finish(command, self.deadline, stdin, args.first().map(AsRef::as_ref))
+        let started = Instant::now();
+        let answer = finish(command, self.deadline, stdin, args.first().map(AsRef::as_ref));
+        if self.traced {
+            // The settings before it are always the same, and addresses are not among the arguments.
+            let args: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
+            let end =
+                answer.as_ref().map_or_else(ToString::to_string, |answer| format!("exit {}", answer.code));
+            terminal::tell(&format!(
+                "git {} ({} ms, {end})",
+                args.join(" ").escape_debug(),
+                started.elapsed().as_millis()
+            ));
+        }
+        answer
     }
 }
 

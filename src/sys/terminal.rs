@@ -24,3 +24,9 @@ pub fn columns() -> Option<u16> {
     }
     rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col).filter(|columns| *columns > 0)
 }
+
+/// Says a line on standard error, while a command is still at work. A reader that went away is none.
+pub fn tell(line: &str) {
+    use std::io::Write as _;
+    let _unheard = writeln!(std::io::stderr(), "{line}");
+}

@@ -90,7 +90,6 @@ impl Git {
             "--no-signed",
             "--no-follow-tags",
             "--no-recurse-submodules",
-            "--no-thin",
             &lease,
         ];
         let args: Vec<&str> = args.iter().chain(options).copied().chain([REMOTE, &refspec]).collect();

@@ -1,0 +1,1 @@
+//! `list`, `list --watch`, `log` and `doctor`, as people see them.
