@@ -162,5 +162,9 @@ fn zsh_completes() {
     "#;
     let said = run(&clone, &["zsh", "-f", "-c"], script);
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines, ["dy", "git aitask-lock release 7_1 =END", "git-aitask-lock check 43 --mine =END"], "{said}");
+    assert_eq!(
+        lines,
+        ["dy", "git aitask-lock release 7_1 =END", "git-aitask-lock check 43 --mine =END"],
+        "{said}"
+    );
 }

@@ -57,7 +57,7 @@ fn as_table_row(line: &str) -> String {
     let cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
     let cells = cells.map(|cell| match cell {
         cell if cell == hostname() => "[here]",
-        cell if cell == "just now" => "[age]",
+        "just now" => "[age]",
         cell if cell.starts_with(|c: char| c.is_ascii_digit()) && cell.contains(' ') => "[age]",
         cell => cell,
     });
