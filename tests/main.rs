@@ -33,6 +33,10 @@ mod manual;
 mod completion;
 // `list`, `list --watch`, `log` and `doctor`, as people see them.
 mod people;
+// Commands that are printed exist.
+mod printed_commands;
+// The map of rooms, held against the imports.
+mod layers;
 // The lab that all of them use.
 mod support;
 

@@ -73,7 +73,7 @@ fn values(global: &GlobalArgs, place: &Place<'_>, value: Value) -> Vec<(String, 
 }
 
 /// The lock files that this clone knows of.
-fn entries<'a>(store: &mut Store<'a>) -> Option<Vec<tree::Entry>> {
+fn entries(store: &mut Store<'_>) -> Option<Vec<tree::Entry>> {
     let tip = store.last_known().ok()??;
     tree::entries(store.as_dyn().objects(), tip).ok()
 }

@@ -44,11 +44,11 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let snapshot = store.read().map_err(failed)?;
     let wanted =
         Wanted { tasks: args.tasks.clone(), limit: args.limit, since: since.map(Timestamp::as_second) };
-    let story = match snapshot.base {
+    let walked = match snapshot.base {
         Some(tip) => history::walk(store.as_dyn().objects(), tip, &wanted).map_err(failed)?,
         None => history::Story::default(),
     };
-    let remark = story.cut_at.map(|commit| {
+    let remark = walked.cut_at.map(|commit| {
         format!("what happened before commit {commit} is not in this shallow clone: git fetch --unshallow")
     });
     let names: Vec<&str> = args.tasks.iter().map(TaskId::as_str).collect();
@@ -58,7 +58,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         (names, None) => format!("Nothing has happened to {} yet.", names.join(", ")),
         (names, Some(_)) => format!("Nothing has happened to {} since then.", names.join(", ")),
     };
-    let events = story.events.into_iter().map(Verdict::Event).collect();
+    let events = walked.events.into_iter().map(Verdict::Event).collect();
     Ok(Answer::with_exit(events, 0).note(remark).laid_out(Layout::Story { none }))
 }
 

@@ -28,7 +28,7 @@ pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
             printed.stdout = events::render(verdicts, view);
         }
         Layout::Table { .. } | Layout::Story { .. } | Layout::Sentences => {
-            sentences(verdicts, view, &mut printed)
+            sentences(verdicts, view, &mut printed);
         }
     }
     printed

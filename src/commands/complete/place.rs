@@ -125,11 +125,11 @@ impl<'a> Place<'a> {
     #[must_use]
     pub fn option_value(&self, option: &str) -> Option<String> {
         let joined = format!("{option}=");
-        let pairs = self.words.iter().enumerate().filter_map(|(index, word)| {
+        let mut pairs = self.words.iter().enumerate().filter_map(|(index, word)| {
             let next = || self.words.get(index + 1).cloned();
             if word == option { next() } else { word.strip_prefix(&joined).map(str::to_owned) }
         });
-        pairs.last()
+        pairs.next_back()
     }
 
     /// The part of the typed word that is a value.
