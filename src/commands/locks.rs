@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::context::Context;
-use crate::domain::anchor::Here;
+use crate::domain::anchor::{Here, Observed};
 use crate::domain::failure::Failure;
 use crate::domain::liveness;
 use crate::domain::lock::Found;
