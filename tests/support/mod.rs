@@ -293,12 +293,6 @@ impl Run {
         self
     }
 
-    /// Without a variable.
-    pub fn env_remove(mut self, name: &str) -> Self {
-        self.command.env_remove(name);
-        self
-    }
-
     /// With one more argument.
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
