@@ -1,16 +1,19 @@
 //! After the merge: what the holder is told when it gives the reservation back, and what is removed.
 
-use crate::support::merging::Scene;
-use crate::support::{Lab, Session};
+use crate::support::Lab;
+use crate::support::merging::{Scene, run_printed};
 
 /// The words of what `release` found.
 fn findings(scene: &Scene<'_>) -> String {
     scene.merge(&["release", "42"]).expect("RELEASED", 0).field(2).to_owned()
 }
 
+/// How a parked conflict ends.
+type End = fn(&Scene<'_>);
+
 #[test]
 fn a_parked_conflict_that_ends_as_something_else() {
-    let ends: [(&str, fn(&Scene<'_>)); 6] = [
+    let ends: [(&str, End); 6] = [
         ("NOT_A_MERGE,TASK_NOT_MERGED", |scene| {
             scene.root.git(&["reset", "-q"]);
             scene.write("file", "resolved\n");
@@ -169,9 +172,7 @@ fn an_abort_leaves_alone_what_is_not_its_own() {
     let _stops = scene.root.try_git(&["cherry-pick", "foreign"]);
     let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
     let command = told.stderr.lines().find_map(|line| line.strip_prefix("note: ")).unwrap();
-    let mut shell = lab.command("sh");
-    shell.args(["-c", command]);
-    crate::support::Output::of(shell).success(command);
+    run_printed(&lab, command);
     scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
     // A merge that is committed is not undone.
     scene.merge(&["begin", "42", "--", "-X", "ours"]).expect("MERGE_OK", 0);
@@ -179,5 +180,4 @@ fn an_abort_leaves_alone_what_is_not_its_own() {
     let given = scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
     assert!(given.stderr.contains("merged into main already"), "{given}");
     assert_eq!(scene.main(), merged);
-    drop(Session::start());
 }

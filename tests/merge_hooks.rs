@@ -95,10 +95,13 @@ fn snapshot(folder: &Path) -> Vec<(String, Vec<u8>, u32)> {
     found
 }
 
+/// Makes a hook.
+type Make<'a> = &'a dyn Fn(&Path);
+
 #[test]
 fn hooks_that_were_there_run_on_and_come_back() {
     let log = "echo \"$(basename \"$0\")\" >>\"$LOG\"";
-    let kinds: [(&str, &dyn Fn(&Path)); 6] = [
+    let kinds: [(&str, Make<'_>); 6] = [
         ("shell", &|path| write(path, &format!("#!/bin/sh\nset -e\n{log}\n"), 0o750)),
         ("no newline at the end", &|path| write(path, &format!("#!/usr/bin/env bash\n{log}"), 0o755)),
         ("python", &|path| {

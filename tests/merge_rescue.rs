@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use git_aitask_lock::domain::merge::verdict::Rescued;
 use git_aitask_lock::sys::git::Git;
 
-use crate::support::merging::Scene;
-use crate::support::{Lab, Output, Repo};
+use crate::support::merging::{Scene, run_printed};
+use crate::support::{Lab, Repo};
 
 fn git_of(repo: &Repo<'_>) -> Git {
     Git::of_worktree(&repo.git_dir(), &repo.path, Instant::now() + Duration::from_secs(60))
@@ -30,12 +30,6 @@ fn rescued(repo: &Repo<'_>) -> Rescued {
     assert_eq!(repo.git(&["status", "--porcelain=v2", "--untracked-files"]), before.1);
     assert_eq!(repo.tip(&rescued.reference).as_ref(), Some(&rescued.commit));
     rescued
-}
-
-fn restore(lab: &Lab, rescued: &Rescued) {
-    let mut shell = lab.command("bash");
-    shell.args(["-c", &rescued.restore]);
-    Output::of(shell).success(&rescued.restore);
 }
 
 #[test]
@@ -67,7 +61,7 @@ fn a_half_resolved_conflict_comes_back_byte_for_byte() {
 
     root.git(&["reset", "-q", "--hard"]);
     assert_eq!(scene.changes(), "?? untracked");
-    restore(&lab, &saved);
+    run_printed(&lab, &saved.restore);
     assert_eq!(scene.read("file"), half);
     assert_eq!(scene.read("binary"), [0, 1, 2, 255]);
     assert_eq!(scene.read("staged"), b"and changed again\n");
@@ -153,9 +147,7 @@ fn an_abort_saves_what_it_undoes() {
     let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
     assert_eq!(scene.changes(), "");
     let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
-    let mut shell = lab.command("bash");
-    shell.args(["-c", command]);
-    Output::of(shell).success(command);
+    run_printed(&lab, command);
     assert_eq!(scene.read("file"), b"half resolved\n");
 }
 
