@@ -132,3 +132,38 @@ fn inside_a_hook_of_another_worktree() {
     assert!(said.contains("MERGE_OK:"), "{said}");
     assert_eq!(scene.read("task"), b"of the task\n");
 }
+
+#[test]
+fn references_and_objects_of_every_format() {
+    for options in [&["--ref-format=reftable"][..], &["--object-format=sha256"]] {
+        let lab = Lab::empty();
+        let scene = Scene::in_place(lab.alone_with("root", options), "file", "file");
+        let before = scene.main();
+        scene.merge(&["begin", "42"]).expect("MERGE_CONFLICT", 23);
+        scene.merge(&["abort", "42"]).expect("ABORTED", 0);
+        for (state, command) in [("cherry-pick", "cherry-pick"), ("revert", "revert")] {
+            let _stops = scene.root.try_git(&[command, "t42"]);
+            scene.merge(&["begin", "42"]).expect_line(&format!("STALE_MERGE_RESIDUE:{state}|"), 22);
+            scene.root.git(&[command, "--abort"]);
+        }
+        assert_eq!(scene.main(), before, "{options:?}");
+        scene.merge(&["begin", "42", "--", "-Xours"]).expect("MERGE_OK", 0);
+        scene.merge(&["cleanup", "42", "--task-complete"]).expect("CLEANED", 0);
+        let released = scene.merge(&["release", "42"]).expect("RELEASED", 0);
+        assert_eq!(released.field(2), "", "{released}");
+    }
+}
+
+#[test]
+fn a_partial_clone_fetches_what_it_merges() {
+    let lab = Lab::new();
+    let source = lab.clone("source");
+    source.git(&["switch", "-q", "-c", "t42"]);
+    source.commit("task", "of the task\n");
+    source.git(&["push", "-q", "origin", "t42"]);
+    let root = lab.clone_with("root", &["--filter=blob:none"]);
+    root.git(&["branch", "t42", "origin/t42"]);
+    root.commit("other", "of main\n");
+    let scene = Scene { root, session: Session::start() };
+    assert_merges(&scene, &scene.root.path);
+}

@@ -180,3 +180,49 @@ fn a_reset_ends_operations_of_every_kind() {
         assert_eq!((scene.main(), scene.read("untracked")), (before, b"mine\n".to_vec()), "{state}");
     }
 }
+
+#[test]
+fn a_submodule_in_conflict_does_not_stand_in_the_way() {
+    let lab = Lab::empty();
+    lab.bare("module.git", &[]);
+    let url = format!("file://{}", lab.path("module.git").display());
+    let scene = Scene::apart(&lab);
+    scene.root.git(&["submodule", "add", "-q", &url, "module"]);
+    scene.root.git(&["commit", "-qm", "module"]);
+    scene.root.git(&["branch", "-f", "t42"]);
+    let inner = lab.at("root/module");
+    for (branch, file) in [("t42", "a"), ("main", "b")] {
+        scene.root.git(&["switch", "-q", branch]);
+        inner.git(&["switch", "-q", "--detach", "origin/main"]);
+        inner.commit(file, "x\n");
+        scene.root.git(&["commit", "-qam", "moved the module"]);
+    }
+    let _stops = scene.root.try_git(&["merge", "t42"]);
+    scene.write("file", "changed\n");
+    scene.write("module/file", "changed in the module\n");
+    // Once with the module there, once with its folder empty.
+    for there in [true, false] {
+        if !there {
+            std::fs::remove_dir_all(lab.path("root/module")).unwrap();
+            std::fs::create_dir(lab.path("root/module")).unwrap();
+        }
+        let saved = rescued(&scene.root);
+        assert_eq!(scene.root.git(&["show", &format!("{}:file", saved.commit)]), "changed");
+    }
+}
+
+#[test]
+fn a_sparse_tree_is_saved_as_far_as_it_is_there() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.write("in/a", "a\n");
+    scene.write("out/b", "b\n");
+    scene.root.git(&["add", "."]);
+    scene.root.git(&["commit", "-qm", "folders"]);
+    scene.root.git(&["sparse-checkout", "set", "--sparse-index", "in"]);
+    scene.write("in/a", "changed\n");
+    let _stops = scene.root.try_git(&["merge", "t42"]);
+    let saved = rescued(&scene.root);
+    let shown = |path: &str| scene.root.git(&["show", &format!("{}:{path}", saved.commit)]);
+    assert_eq!((shown("in/a"), shown("out/b")), ("changed".to_owned(), "b".to_owned()));
+}

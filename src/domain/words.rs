@@ -94,9 +94,9 @@ pub const TASK_WORDS: [Word; 23] = [
     word("RELEASED", "0", "task|lock_id|owner|reason", "given back"),
     word(
         "NOT_HELD",
-        "0, 1",
+        "0, 1, 25",
         "task|lock_id",
-        "nothing to release (0), or nothing of this session's to refresh (1)",
+        "nothing to release (0), to refresh (1), or to merge under (25)",
     ),
     word("NOT_RELEASED", "1", "task|because_of", "left alone because another task of the call was refused"),
     word(
