@@ -109,6 +109,8 @@ fn remedies(root: &MergeRoot, residue: &Residue) -> Vec<String> {
             "if no git command is running there, {} is left over",
             crate::sys::shell::quote(&root.git.git_dir().join("index.lock"))
         ));
+    } else if !residue.unmerged.is_empty() && commands.is_empty() {
+        commands.push(format!("look: {there} status; put it away: {there} add -u && {there} stash push"));
     } else if commands.is_empty() {
         commands.push(format!("look: {there} status; put the changes away: {there} stash push"));
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::desk::{Desk, git_failure, mutex_failure, no_root, not_clean, not_writable, unreadable};
+use super::root::{told, was_given_back};
 use super::wait::Wait;
 use crate::commands::Answer;
 use crate::context::{Context, duration, duration_setting, task_id};
@@ -10,9 +11,10 @@ use crate::domain::anchor::AnchorSource;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::{self, Liveness};
 use crate::domain::merge::branch;
+use crate::domain::merge::preflight::{self, Asked};
 use crate::domain::merge::reservation::{Baseline, Reservation};
 use crate::domain::merge::rules::{self, Ruling, Seat, Seen};
-use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict, Refusal};
+use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict};
 use crate::domain::moment;
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
@@ -150,7 +152,7 @@ fn step(
         }
     }
 
-    let held = desk.hold()?;
+    let held = desk.hold_until(wait.patience())?;
     let look = held.look().map_err(|error| unreadable(&error))?;
     let live = mutex::liveness(&look.seen, here);
     let seat = look.seen.seat(ask.task, &desk.mine, here, live);
@@ -275,15 +277,21 @@ fn settle(
     if !claimed.again && !residue.is_clean() {
         return refused(not_clean(desk, ask.task, &root, residue, None));
     }
-    if let (Some(wanted), None) = (&wanted, &baseline.tip) {
-        let name = branch::short_name(wanted);
-        return refused(MergeVerdict::PreflightMissing(Refusal {
-            task: ask.task.clone(),
-            about: name.to_owned(),
-            why: format!("there is no branch '{name}' to merge into"),
-            hints: vec!["git branch --list".to_owned()],
-            kept: claimed.again,
-        }));
+    let asked = match &output {
+        Some(name) => Some(Asked {
+            name: name.clone(),
+            tip: baseline.tip.clone(),
+            leads_elsewhere: baseline.tip.is_none()
+                && ask.into.is_some_and(|name| root.git.is_revision(name).unwrap_or(false)),
+        }),
+        None => None,
+    };
+    if let Err(unsafe_now) = preflight::output_branch(asked.as_ref(), &desk.context.branch) {
+        let mut refusal = told(desk, ask.task, unsafe_now, &root, residue);
+        if !claimed.again {
+            was_given_back(&mut refusal, ask.task);
+        }
+        return refused(refusal);
     }
     claimed.output_branch.clone_from(&output);
     reservation.output_branch = output;

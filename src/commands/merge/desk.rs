@@ -15,11 +15,10 @@ use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
 use crate::store::mutex::{self, Held, Look, Mutex, MutexError};
 use crate::sys::anchor::Resolution;
-use crate::sys::clock;
 use crate::sys::files::FileError;
 use crate::sys::git::GitFailure;
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot};
-use crate::sys::shell;
+use crate::sys::{clock, process, shell};
 
 /// The session that asks, and the mutex of its repository.
 pub struct Desk<'a> {
@@ -88,7 +87,15 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// It cannot be had.
     pub fn hold(&self) -> Result<Held<'_>, Failure> {
-        self.mutex.hold(self.deadline()).map_err(|error| mutex_failure(&error))
+        self.hold_until(self.deadline())
+    }
+
+    /// The same, with another time limit.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn hold_until(&self, deadline: Instant) -> Result<Held<'_>, Failure> {
+        self.mutex.hold(deadline).map_err(|error| mutex_failure(&error))
     }
 
     /// What stands there now, and whether its session is still there.
@@ -253,9 +260,16 @@ pub fn by_hand(residue: &Residue, root: &MergeRoot) -> Vec<String> {
 pub fn mutex_failure(error: &MutexError) -> Failure {
     match error {
         MutexError::File(error) => not_writable(error),
-        MutexError::Contended { .. } => Failure::new(FailureKind::RaceExhaustion, error.to_string())
-            .detail("mutex")
-            .hint("a recovery may be under way: git aitask-lock merge status"),
+        MutexError::Contended { pid, .. } => {
+            let failure = Failure::new(FailureKind::RaceExhaustion, error.to_string()).detail("mutex");
+            match *pid {
+                Some(pid) if process::is_stopped(pid) == Some(true) => {
+                    failure.hint(format!("it is stopped; to let it go on: kill -CONT {pid}"))
+                }
+                Some(pid) => failure.hint(format!("see what it does: ps -fp {pid}")),
+                None => failure.hint("a recovery may be under way: git aitask-lock merge status"),
+            }
+        }
         MutexError::TooLong => Failure::new(FailureKind::Usage, error.to_string()),
     }
 }

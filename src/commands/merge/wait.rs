@@ -74,6 +74,14 @@ impl<'a> Wait<'a> {
         callers && self.queued.as_ref().is_none_or(|(ticket, _)| ticket.is_ours())
     }
 
+    /// How long the mutex's lock is tried for: whoever holds it is done in milliseconds, or works on a
+    /// recovery.
+    #[must_use]
+    pub fn patience(&self) -> Instant {
+        const SHORTEST: Duration = Duration::from_secs(10);
+        self.deadline.max(clock::deadline_in(SHORTEST)).min(self.desk.deadline())
+    }
+
     /// How many come before us now. `can_be_had` is whether the mutex is free, or its session gone.
     ///
     /// # Errors
@@ -129,7 +137,11 @@ impl<'a> Wait<'a> {
         let patience = self.takeable.as_ref().map_or(Duration::MAX, |(since, before)| {
             clock::remaining(*since + turns::patience(before.len())).max(Duration::from_millis(1))
         });
-        let Some((_, waker)) = &mut self.queued else { return };
+        let Some((_, waker)) = &mut self.queued else {
+            // Only where the file system's locks do not exclude; not to spin.
+            clock::sleep(Duration::from_millis(20));
+            return;
+        };
         waker.watch_holder(watched);
         waker.sleep(clock::remaining(self.deadline).min(patience));
         if let Some(signal) = waker.signal() {
