@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::commands::merge::status;
 use crate::commands::{Answer, list};
 use crate::context::{Context, Format, GlobalArgs, Layout};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::lock::State;
+use crate::domain::merge::verdict::MergeVerdict;
 use crate::domain::moment::{self, Moment};
 use crate::domain::verdict::Verdict;
-use crate::render::{View, escape, style, table};
+use crate::render::{View, escape, human, style, table};
 use crate::sys::child::die_of;
 use crate::sys::screen::{Screen, Woken};
 use crate::sys::{clock, screen, terminal};
@@ -28,7 +30,7 @@ struct Picture {
     /// Why the last look failed.
     trouble: Option<Failure>,
     /// Who holds the merge, and who waits for it.
-    merge: Vec<String>,
+    merge: Vec<Verdict>,
 }
 
 /// Shows the list until the reader has seen enough.
@@ -83,7 +85,7 @@ fn look(global: &GlobalArgs, args: &list::Args, picture: &mut Picture) {
     let mut bounded = global.clone();
     bounded.timeout = Some(global.timeout.map_or(LOOK_LIMIT, |timeout| timeout.min(LOOK_LIMIT)));
     let read = Context::open(&bounded).and_then(|context| {
-        picture.merge = merge_lines(&context);
+        picture.merge = merge_of(&context);
         list::read(&context, args)
     });
     match read {
@@ -99,9 +101,17 @@ fn look(global: &GlobalArgs, args: &list::Args, picture: &mut Picture) {
     }
 }
 
-/// Who holds the merge reservation, and who waits for it, a line each.
-fn merge_lines(_context: &Context) -> Vec<String> {
-    Vec::new()
+/// The merge reservation and its queue, where somebody holds it or waits. A mutex that cannot be read is no
+/// reason not to show the locks.
+fn merge_of(context: &Context) -> Vec<Verdict> {
+    let Ok(answer) = status::run(context) else { return Vec::new() };
+    let idle = |verdict: &Verdict| match verdict {
+        Verdict::Merge(merge) => {
+            matches!(&**merge, MergeVerdict::Free(standing) if standing.queue.is_empty())
+        }
+        _ => false,
+    };
+    if answer.verdicts.iter().any(idle) { Vec::new() } else { answer.verdicts }
 }
 
 /// The lines of one picture, at most `rows`.
@@ -115,7 +125,9 @@ fn compose(picture: &Picture, args: &list::Args, view: &View, rows: usize) -> Ve
             lines.push(style::doubtful(&format!("What is shown was read {age} s ago.")));
         }
     }
-    lines.extend(picture.merge.iter().cloned());
+    // At most a third of the screen: the locks are what was asked for.
+    let merge = human::render(&picture.merge, view).stdout;
+    lines.extend(merge.lines().take((rows / 3).max(1)).map(str::to_owned));
     lines.push(String::new());
     let room = rows.saturating_sub(lines.len());
     if picture.locks.is_empty() {
