@@ -30,7 +30,8 @@ pub fn plant(arbiter: &Repo<'_>, entries: &[(&str, Planted<'_>)]) -> String {
             Planted::Nothing => {}
         }
     }
-    let tree = arbiter.git_with_input(&["mktree", "--missing"], (lines.join("\n") + "\n").as_bytes());
+    let listing: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let tree = arbiter.git_with_input(&["mktree", "--missing"], listing.as_bytes());
     let mut args = vec!["commit-tree", "-m", "planted", &tree];
     if let Some(tip) = &tip {
         args.extend(["-p", tip]);
