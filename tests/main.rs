@@ -1,6 +1,16 @@
 //! The program as people meet it: real processes, real repositories, real remotes. What a test claims
 //! about a lock is asked of plain git, never of the program's own list alone.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::similar_names,
+    reason = "a test that meets what it did not expect has to fail, and says why it is skipped"
+)]
+
 // Every row of the table "who gets a task lock", with and without a remote.
 mod rules;
 // A session that runs, ended, was never reaped, was stopped, or lives where nobody can look.
@@ -33,6 +43,12 @@ mod people;
 mod printed_commands;
 // The map of rooms, held against the imports.
 mod layers;
+// What `git merge` does, and what the program makes of it.
+mod merge_outcomes;
+// Refused before the merge: every reason.
+mod merge_preflight;
+// Nothing that is discarded is lost.
+mod merge_rescue;
 // The lab that all of them use.
 mod support;
 

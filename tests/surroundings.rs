@@ -592,7 +592,8 @@ fn nothing_of_the_users_runs() {
 fn trees_in_the_middle_of_something_stay_as_they_are() {
     let lab = Lab::new();
     let session = Session::start();
-    let prepare: [(&str, &dyn Fn(&Repo<'_>)); 6] = [
+    type Prepare<'a> = &'a dyn Fn(&Repo<'_>);
+    let prepare: [(&str, Prepare<'_>); 6] = [
         ("conflict", &|repo| {
             repo.git(&["checkout", "-q", "-b", "other"]);
             repo.commit("file", "theirs\n");

@@ -122,7 +122,7 @@ pub const TASK_WORDS: [Word; 23] = [
 /// The words of the merge mutex, in the order in which a merge meets them. Fields before a bar are
 /// parted by colons where the word has them so. `RELEASED`, `NOT_HELD`, `FREE`, `HOLDER_CHANGED` and
 /// `NO_SESSION_ANCHOR` are among [`TASK_WORDS`].
-pub const MERGE_WORDS: [Word; 32] = [
+pub const MERGE_WORDS: [Word; 31] = [
     word(
         "MERGE_CLAIMED",
         "0",
@@ -194,5 +194,4 @@ pub const MERGE_WORDS: [Word; 32] = [
     word("RESIDUE_PRESENT", "28", "state|remedy|task", "refused: what is left needs a remedy"),
     word("WRONG_REMEDY", "28", "state|remedy|task", "refused: what is left needs another remedy"),
     word("RECOVERY_FAILED", "29", "step|task|rescue", "kept: it could not be brought to a clean state"),
-    word("WAITING", "", "task:seconds", "on standard error: waits for that task's merge"),
 ];

@@ -134,9 +134,9 @@ impl Mutex {
     pub fn leaked_guard(&self) -> Result<Option<PathBuf>, FileError> {
         let guard = self.guard_path();
         let deadline = clock::deadline_in(GUARD_GRACE);
-        while is_there(&guard) {
+        while files::is_there(&guard) {
             // Whoever works behind the guard holds the lock.
-            if !flock::is_held(&self.folder)? && is_there(&guard) {
+            if !flock::is_held(&self.folder)? && files::is_there(&guard) {
                 return Ok(Some(guard));
             }
             if clock::remaining(deadline).is_zero() {
@@ -167,10 +167,6 @@ impl Mutex {
     }
 }
 
-fn is_there(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok()
-}
-
 /// The right to change the mutex, until it is dropped.
 pub struct Held<'a> {
     mutex: &'a Mutex,
@@ -195,7 +191,7 @@ impl Held<'_> {
     /// Whether a guard stands there: since nobody else holds the lock, it was left behind.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        is_there(&self.mutex.guard_path())
+        files::is_there(&self.mutex.guard_path())
     }
 
     /// Publishes a reservation, complete and synced, where there is none.
@@ -204,7 +200,7 @@ impl Held<'_> {
     /// It cannot be written; nothing is left then.
     pub fn publish(&self, reservation: &Reservation) -> Result<Publication, MutexError> {
         let text = reservation::encode(reservation).ok_or(MutexError::TooLong)?;
-        self.sweep();
+        files::sweep(&self.mutex.folder);
         failpoint::hit("publish-flocked");
         let published = files::publish_new(&self.mutex.folder, RESERVATION, text.as_bytes())?;
         failpoint::hit("publish-done");
@@ -227,15 +223,10 @@ impl Held<'_> {
     pub fn remove(&self) -> Result<(), FileError> {
         let path = self.mutex.folder.join(RESERVATION);
         failpoint::hit("remove-flocked");
-        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-            // Something that somebody put there by hand: moved out of the way, nothing of it lost.
-            let aside = self.mutex.folder.join(format!("removed-{}", process_stamp()));
-            std::fs::rename(&path, &aside).map_err(|source| FileError {
-                path,
-                doing: "cannot move away",
-                source,
-            })?;
-            return files::sync_dir(&self.mutex.folder);
+        if files::is_dir(&path) {
+            // Something that somebody put there by hand.
+            let stamp = clock::now().as_millisecond();
+            return files::set_aside(&path, &format!("removed-{stamp}-{}", std::process::id()));
         }
         files::remove(&path)?;
         failpoint::hit("remove-done");
@@ -254,21 +245,6 @@ impl Held<'_> {
         failpoint::hit("guard-up");
         Ok(Some(Guard { path }))
     }
-
-    /// Removes what killed writers left; all writers of this folder hold its lock.
-    fn sweep(&self) {
-        let Ok(entries) = std::fs::read_dir(&self.mutex.folder) else { return };
-        for entry in entries.flatten() {
-            if files::is_temporary(&entry.file_name()) {
-                // Rubbish that stays does no harm.
-                _ = std::fs::remove_file(entry.path());
-            }
-        }
-    }
-}
-
-fn process_stamp() -> String {
-    format!("{}-{}", clock::now().as_millisecond(), std::process::id())
 }
 
 /// The guard, taken down when it is dropped.
@@ -283,8 +259,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         failpoint::hit("guard-down");
         // One that stays is found, named and removed by a person.
-        _ = std::fs::remove_dir(&self.path);
-        _ = self.path.parent().map(files::sync_dir);
+        files::discard_dir(&self.path);
     }
 }
 

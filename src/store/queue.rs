@@ -58,7 +58,7 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if self.is_ours() {
             // What cannot be removed is swept as soon as its lock is gone.
-            _ = std::fs::remove_file(&self.path);
+            files::discard(&self.path);
         }
     }
 }
@@ -101,7 +101,7 @@ pub fn sweep(held: &Held<'_>, here: &Here) -> Result<Vec<Standing>, FileError> {
     let (live, gone) = read(&folder, here)?;
     for file in gone {
         // Nobody can be about to lock it: tickets are made under the mutex's lock.
-        _ = std::fs::remove_file(folder.join(file));
+        files::discard(&folder.join(file));
     }
     Ok(live)
 }

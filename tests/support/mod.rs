@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 pub mod actors;
 pub mod fingerprint;
+pub mod merging;
 pub mod net;
 pub mod output;
 pub mod planting;
@@ -289,12 +290,6 @@ impl Run {
     /// With a variable.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
-        self
-    }
-
-    /// Without a variable.
-    pub fn env_remove(mut self, name: &str) -> Self {
-        self.command.env_remove(name);
         self
     }
 

@@ -8,8 +8,6 @@ pub enum Planted<'a> {
     File(&'a [u8]),
     /// An entry of another kind: mode, type, object id.
     Entry(&'a str, &'a str, &'a str),
-    /// Nothing any more.
-    Nothing,
 }
 
 /// Puts entries onto the lock branch of a repository, which is the arbiter itself.
@@ -27,7 +25,6 @@ pub fn plant(arbiter: &Repo<'_>, entries: &[(&str, Planted<'_>)]) -> String {
                 lines.push(format!("100644 blob {blob}\t{name}"));
             }
             Planted::Entry(mode, kind, id) => lines.push(format!("{mode} {kind} {id}\t{name}")),
-            Planted::Nothing => {}
         }
     }
     let listing: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -75,7 +72,7 @@ pub fn record(task: &str, session: &Session, changes: &[(&str, &str)]) -> String
     ];
     for (key, value) in changes {
         match lines.iter_mut().find(|(name, _)| name == key) {
-            Some(line) => line.1 = (*value).to_owned(),
+            Some(line) => (*value).clone_into(&mut line.1),
             None => lines.push((key, (*value).to_owned())),
         }
     }

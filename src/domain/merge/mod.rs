@@ -5,10 +5,12 @@
 
 pub mod branch;
 pub mod findings;
+pub mod holder;
 pub mod options;
 pub mod outcome;
 pub mod preflight;
 pub mod queue;
+pub mod report;
 pub mod reservation;
 pub mod residue;
 pub mod rules;

@@ -268,9 +268,10 @@ fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
 fn standing_text(standing: &Standing, view: &View) -> String {
     let mut text = match &standing.holder {
         None => format!("The merge reservation is {}.\n", style::good("free")),
-        Some(holder) => match holder.damage {
-            Some(damage) => format!("The merge reservation is held, but {damage}.\n"),
-            None => {
+        Some(holder) => {
+            if let Some(damage) = holder.damage {
+                format!("The merge reservation is held, but {damage}.\n")
+            } else {
                 let mine = if standing.mine { " by this session" } else { "" };
                 let into = holder.output_branch.as_deref().map(|name| format!(", into {}", branch(name)));
                 format!(
@@ -280,7 +281,7 @@ fn standing_text(standing: &Standing, view: &View) -> String {
                     who(holder, view)
                 )
             }
-        },
+        }
     };
     for Waiter { position, task, pid, since: waits } in &standing.queue {
         let task = task.as_ref().map_or("unknown", |task| task.as_str());

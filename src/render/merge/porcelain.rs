@@ -44,7 +44,6 @@ fn texts(fields: Vec<String>) -> Vec<Field> {
 }
 
 /// The fields parted by colons, and those parted by bars.
-#[expect(clippy::too_many_lines, reason = "an arm for each word")]
 fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
     let bars = |fields: Vec<String>| (Vec::new(), texts(fields));
     match verdict {
