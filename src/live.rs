@@ -11,7 +11,6 @@ use crate::context::{Context, Format, GlobalArgs, Layout};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::lock::State;
 use crate::domain::merge::verdict::MergeVerdict;
-use crate::domain::moment::{self, Moment};
 use crate::domain::verdict::Verdict;
 use crate::render::{View, escape, human, style, table};
 use crate::sys::child::die_of;
@@ -183,12 +182,14 @@ fn heading(picture: &Picture, args: &list::Args, view: &View) -> String {
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
     let total = picture.locks.len();
     let locks = format!("{total} {}{counts}", if total == 1 { "lock" } else { "locks" });
-    let time = picture
-        .read_at
-        .map(|read_at| read_at.to_zoned_datetime(view.zone.clone()).strftime("%H:%M:%S").to_string());
-    let time =
-        time.unwrap_or_else(|| moment::age_text(moment::age(view.now, &Moment::Unreadable(String::new()))));
-    let keys = format!("{time}, every {} s; r looks now, q ends", args.interval.as_secs());
+    let every = args.interval.as_secs();
+    let Some(read_at) = picture.read_at else {
+        // Nothing is known: that is not "no locks".
+        let keys = format!("every {every} s; r looks now, q ends");
+        return format!("{}  {}", style::strong("Nothing is known of the locks."), style::dim(&keys));
+    };
+    let time = read_at.to_zoned_datetime(view.zone.clone()).strftime("%H:%M:%S").to_string();
+    let keys = format!("{time}, every {every} s; r looks now, q ends");
     format!("{}  {}", style::strong(&locks), style::dim(&keys))
 }
 
