@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub mod actors;
+pub mod answers;
 pub mod fingerprint;
 pub mod net;
 pub mod output;
 pub mod planting;
+pub mod scene;
 
 pub use actors::{Session, race};
 pub use output::Output;
