@@ -57,12 +57,6 @@ mod people;
 mod printed_commands;
 // The map of rooms, held against the imports.
 mod layers;
-// What `git merge` does, and what the program makes of it.
-mod merge_outcomes;
-// Refused before the merge: every reason.
-mod merge_preflight;
-// Nothing that is discarded is lost.
-mod merge_rescue;
 // The lab that all of them use.
 mod support;
 
