@@ -13,13 +13,21 @@
 
 // Every row of the table "who gets a task lock", with and without a remote.
 mod rules;
+// Force, expect, several tasks at once, the first free one, clean-up, lists.
+mod orders;
 // A session that runs, ended, was never reaped, was stopped, or lives where nobody can look.
 mod liveness;
 // Many at once: nobody fails for want of luck, and one task has one winner.
 mod races;
-// Remotes that are gone, refuse, hang, lie or answer late.
+// Remotes that are gone, refuse, hang or ask.
 mod remotes;
-// Repositories of every layout and format, and surroundings that point elsewhere.
+// Writes that the server refuses, and writes that may have landed.
+mod writes;
+// Which address decides, where several could.
+mod arbiters;
+// Repositories of every layout and format.
+mod layouts;
+// Surroundings that point elsewhere, and what of the user's must not run or change.
 mod surroundings;
 // Everything that a real branch holds and this program did not write.
 mod records;
