@@ -99,11 +99,16 @@ pub fn committer(repo: &Repository, owner: &str) -> (String, String) {
         }
         return (setting.clone(), setting);
     }
-    if let Some(Ok(signature)) = repo.gix.committer()
-        && !signature.name.is_empty()
-        && !signature.email.is_empty()
-    {
-        return (signature.name.to_string(), signature.email.to_string());
+    // gix could tell, but looks up the local time zone for it, by walking the zone database.
+    let first = |variable: &str, keys: [&str; 2]| {
+        let set = std::env::var(variable).ok().into_iter();
+        let mut values = set.chain(keys.into_iter().filter_map(|key| repo.config(key)));
+        values.find(|value| !value.trim().is_empty())
+    };
+    let name = first("GIT_COMMITTER_NAME", ["committer.name", "user.name"]);
+    let email = first("GIT_COMMITTER_EMAIL", ["committer.email", "user.email"]);
+    if let (Some(name), Some(email)) = (name, email) {
+        return (name, email);
     }
     (owner.to_owned(), owner.to_owned())
 }

@@ -37,7 +37,8 @@ fn check(line: &str, place: &str) {
             command = below;
         } else if command.has_subcommands() && !word.starts_with('-') && word.is_ascii() {
             // Prose after the program's name is no command; a word that could be one must be one.
-            let prose = ["starts", "must", "is", "in", "to", "and", "as", "says", "list,", "names", "takes"];
+            let prose =
+                ["starts", "must", "is", "in", "to", "and", "as", "says", "list,", "names", "takes", "for"];
             assert!(prose.contains(&word), "{place} prints an unknown command '{word}': {line}");
             break;
         }

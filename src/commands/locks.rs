@@ -1,8 +1,10 @@
 //! Locks as commands see them: the store that this repository calls for, and the locks of a
 //! snapshot with their sessions looked at.
 
+use std::collections::HashMap;
+
 use crate::context::Context;
-use crate::domain::anchor::Here;
+use crate::domain::anchor::{Here, Observed};
 use crate::domain::failure::Failure;
 use crate::domain::liveness;
 use crate::domain::lock::Found;
@@ -94,18 +96,28 @@ pub fn branch_exists(snapshot: &Snapshot, creates: bool) -> Result<(), StoreErro
 #[must_use]
 pub fn of_tasks(objects: &gix::Repository, snapshot: &Snapshot, tasks: &[TaskId], here: &Here) -> Vec<Found> {
     let wanted = snapshot.entries.iter().filter(|entry| tasks.contains(&entry.task));
-    wanted.map(|entry| look(objects, entry, here)).collect()
+    let mut seen = HashMap::new();
+    wanted.map(|entry| look(objects, entry, here, &mut seen)).collect()
 }
 
 /// All locks, read and looked at, sorted as people count.
 #[must_use]
 pub fn all(objects: &gix::Repository, snapshot: &Snapshot, here: &Here) -> Vec<Found> {
-    let mut locks: Vec<Found> = snapshot.entries.iter().map(|entry| look(objects, entry, here)).collect();
+    let mut seen = HashMap::new();
+    let looked_at = snapshot.entries.iter().map(|entry| look(objects, entry, here, &mut seen));
+    let mut locks: Vec<Found> = looked_at.collect();
     locks.sort_by(|a, b| (a.task.sort_key(), &a.file).cmp(&(b.task.sort_key(), &b.file)));
     locks
 }
 
-fn look(objects: &gix::Repository, entry: &tree::Entry, here: &Here) -> Found {
+/// Reads one lock and looks at its session. Each process is looked at once, so that all locks of a
+/// session are told the same of it.
+fn look(
+    objects: &gix::Repository,
+    entry: &tree::Entry,
+    here: &Here,
+    seen: &mut HashMap<u32, Observed>,
+) -> Found {
     let mut found = Found {
         task: entry.task.clone(),
         file: entry.file.clone(),
@@ -117,6 +129,11 @@ fn look(objects: &gix::Repository, entry: &tree::Entry, here: &Here) -> Found {
     if let Some(lock_id) = found.record().lock_id.clone().filter(|lock_id| record::is_lock_id(lock_id)) {
         found.lock_id = lock_id;
     }
-    found.liveness = process::judge(&found.record().anchor, here);
+    let anchor = &found.record().anchor;
+    let observed = match liveness::pid_to_observe(anchor, here) {
+        Some(pid) => seen.entry(pid).or_insert_with(|| process::observe(pid)),
+        None => &Observed::NotSeen,
+    };
+    found.liveness = liveness::judge(anchor, here, observed);
     found
 }

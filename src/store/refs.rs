@@ -104,7 +104,7 @@ fn through_gix(
         name: FullName::try_from(name).map_err(|error| error.to_string())?,
         deref: false,
     };
-    let time = gix::date::Time::now_local_or_utc().to_string();
+    let time = gix::date::Time::now_utc().to_string();
     let signature =
         gix::actor::SignatureRef { name: logger.name.into(), email: logger.email.into(), time: &time };
     repo.gix.edit_references_as([edit], Some(signature)).map(drop).map_err(|error| format!("{error:#}"))

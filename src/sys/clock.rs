@@ -34,9 +34,20 @@ pub fn sleep(duration: Duration) {
 }
 
 /// The reader's time zone.
+///
+/// Without `TZ` it is read from its one file: looking it up by name walks the whole zone database,
+/// which takes as long as all the rest of a small command.
 #[must_use]
 pub fn zone() -> jiff::tz::TimeZone {
-    jiff::tz::TimeZone::system()
+    use jiff::tz::TimeZone;
+    match std::env::var_os("TZ") {
+        Some(name) if name == "UTC" => TimeZone::UTC,
+        Some(_) => TimeZone::system(),
+        None => std::fs::read("/etc/localtime")
+            .ok()
+            .and_then(|bytes| TimeZone::tzif("Local", &bytes).ok())
+            .unwrap_or_else(TimeZone::system),
+    }
 }
 
 /// When this machine's boot clock began to count, in seconds since 1970.

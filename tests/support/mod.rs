@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub mod actors;
+pub mod answers;
 pub mod fingerprint;
 pub mod merging;
 pub mod net;
 pub mod output;
 pub mod planting;
+pub mod scene;
 
 pub use actors::{Session, race};
 pub use output::Output;
@@ -290,12 +292,6 @@ impl Run {
     /// With a variable.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
-        self
-    }
-
-    /// Without a variable.
-    pub fn env_remove(mut self, name: &str) -> Self {
-        self.command.env_remove(name);
         self
     }
 

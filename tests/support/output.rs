@@ -128,9 +128,12 @@ impl fmt::Debug for Output {
     }
 }
 
-/// Takes out what changes from run to run: object and lock ids, instants, and given words.
+/// Takes out what changes from run to run: object and lock ids, instants, and given words. A word of
+/// digits only stands for itself as a whole: a process id is not part of a date.
 pub fn redact(text: &str, words: &[(&str, &str)]) -> String {
     let mut text = text.to_owned();
+    let (numbers, words): (Vec<_>, Vec<_>) =
+        words.iter().partition(|(word, _)| word.chars().all(|c| c.is_ascii_digit()));
     for (word, name) in words {
         text = text.replace(word, name);
     }
@@ -142,7 +145,8 @@ pub fn redact(text: &str, words: &[(&str, &str)]) -> String {
             token.push(c);
             continue;
         }
-        shown.push_str(&redact_token(&token));
+        let named = numbers.iter().find(|(number, _)| *number == token);
+        shown.push_str(&named.map_or_else(|| redact_token(&token), |(_, name)| (*name).to_owned()));
         token.clear();
         shown.push(c);
     }
@@ -159,7 +163,8 @@ fn redact_token(token: &str) -> String {
     if hex && token.len() >= 32 {
         return "[id]".to_owned();
     }
-    if looks_like_a_time(token) && token.len() >= 10 && token.contains('-') {
+    // Instants of now are written in UTC; those of a sample stay.
+    if looks_like_a_time(token) && token.len() == 20 && token.ends_with('Z') {
         return "[time]".to_owned();
     }
     token.to_owned()

@@ -30,7 +30,8 @@ pub fn plant(arbiter: &Repo<'_>, entries: &[(&str, Planted<'_>)]) -> String {
             Planted::Nothing => {}
         }
     }
-    let tree = arbiter.git_with_input(&["mktree", "--missing"], (lines.join("\n") + "\n").as_bytes());
+    let listing: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let tree = arbiter.git_with_input(&["mktree", "--missing"], listing.as_bytes());
     let mut args = vec!["commit-tree", "-m", "planted", &tree];
     if let Some(tip) = &tip {
         args.extend(["-p", tip]);
@@ -74,7 +75,7 @@ pub fn record(task: &str, session: &Session, changes: &[(&str, &str)]) -> String
     ];
     for (key, value) in changes {
         match lines.iter_mut().find(|(name, _)| name == key) {
-            Some(line) => line.1 = (*value).to_owned(),
+            Some(line) => (*value).clone_into(&mut line.1),
             None => lines.push((key, (*value).to_owned())),
         }
     }

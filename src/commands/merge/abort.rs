@@ -40,7 +40,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     let root = match root::find(&desk, task) {
         Ok(root) => root,
-        Err(refused) => return Ok(Answer::of(vec![refused.into()])),
+        Err(refused) => return Ok(Answer::of(vec![(*refused).into()])),
     };
     let failed = |failure: GitFailure| root::git_failure(task, &failure);
     let residue = root.git.residue().map_err(failed)?;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::desk::{Desk, git_failure, mutex_failure, no_root, not_clean, not_writable, unreadable};
-use super::root::{told, was_given_back};
+use super::desk::{Desk, git_failure, mutex_failure, not_clean, not_writable, unreadable};
+use super::root::{no_root, told, was_given_back};
 use super::wait::Wait;
 use crate::commands::Answer;
 use crate::context::{Context, duration, duration_setting, task_id};
@@ -88,7 +88,7 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
     };
     let root = match desk.root() {
         Ok(root) => root,
-        Err(error) => return Ok(Err(no_root(ask.task, &error, false).into())),
+        Err(error) => return Ok(Err(no_root(desk, ask.task, &error, false).into())),
     };
     let budget = match (ask.wait, desk.context.global.timeout) {
         (Some(wait), _) => wait,
@@ -315,7 +315,7 @@ fn settle(
     }
     let root = match desk.root() {
         Ok(root) => root,
-        Err(error) => return refused(no_root(ask.task, &error, claimed.again)),
+        Err(error) => return refused(no_root(desk, ask.task, &error, claimed.again)),
     };
     let observed = observe(&root, wanted.as_deref());
     let (residue, output, baseline) = match observed {

@@ -293,22 +293,7 @@ pub fn git_failure(error: &GitFailure) -> Failure {
         .detail(error.cause.word())
 }
 
-/// There is no place to merge in.
-#[must_use]
-pub fn no_root(task: &TaskId, error: &NoMergeRoot, kept: bool) -> MergeVerdict {
-    MergeVerdict::PreflightMissing(Refusal {
-        task: task.clone(),
-        about: "root".to_owned(),
-        why: error.to_string(),
-        hints: vec![
-            "name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>".to_owned(),
-        ],
-        kept,
-    })
-}
-
-/// The reservation that a command works under; where this session has none, the refusal. Unlike for a
-/// release, having nothing is one.
+/// The reservation that a command works under; where this session has none, the refusal.
 ///
 /// # Errors
 /// The mutex may not be looked at.
@@ -316,17 +301,5 @@ pub fn working_under(desk: &Desk<'_>, task: &TaskId) -> Result<Result<Reservatio
     if let Err(refusal) = desk.process() {
         return Ok(Err(Answer::of(vec![*refusal])));
     }
-    Ok(desk.holding(task)?.map_err(|refusal| {
-        let not_held = matches!(refusal, MergeVerdict::NotHeld { .. });
-        let answer = Answer::of(vec![refusal.into()]);
-        if not_held {
-            let next = desk.command(&format!("claim {task}"));
-            Answer { exit: NOT_THE_HOLDER, ..answer }.note([format!("take it first: {next}")])
-        } else {
-            answer
-        }
-    }))
+    Ok(desk.holding(task)?.map_err(|refusal| Answer::of(vec![refusal.into()])))
 }
-
-/// The exit code of a command that needs the reservation where there is none.
-const NOT_THE_HOLDER: u8 = 25;
