@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::commands::merge::status;
 use crate::commands::{Answer, list};
 use crate::context::{Context, Format, GlobalArgs, Layout};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::lock::State;
-use crate::domain::moment::{self, Moment};
+use crate::domain::merge::verdict::MergeVerdict;
 use crate::domain::verdict::Verdict;
-use crate::render::{View, escape, style, table};
+use crate::render::{View, escape, human, style, table};
 use crate::sys::child::die_of;
 use crate::sys::screen::{Screen, Woken};
 use crate::sys::{clock, screen, terminal};
@@ -28,7 +29,7 @@ struct Picture {
     /// Why the last look failed.
     trouble: Option<Failure>,
     /// Who holds the merge, and who waits for it.
-    merge: Vec<String>,
+    merge: Vec<Verdict>,
 }
 
 /// Shows the list until the reader has seen enough.
@@ -83,7 +84,7 @@ fn look(global: &GlobalArgs, args: &list::Args, picture: &mut Picture) {
     let mut bounded = global.clone();
     bounded.timeout = Some(global.timeout.map_or(LOOK_LIMIT, |timeout| timeout.min(LOOK_LIMIT)));
     let read = Context::open(&bounded).and_then(|context| {
-        picture.merge = merge_lines(&context);
+        picture.merge = merge_of(&context);
         list::read(&context, args)
     });
     match read {
@@ -99,9 +100,17 @@ fn look(global: &GlobalArgs, args: &list::Args, picture: &mut Picture) {
     }
 }
 
-/// Who holds the merge reservation, and who waits for it, a line each.
-fn merge_lines(_context: &Context) -> Vec<String> {
-    Vec::new()
+/// The merge reservation and its queue, where somebody holds it or waits. A mutex that cannot be read is no
+/// reason not to show the locks.
+fn merge_of(context: &Context) -> Vec<Verdict> {
+    let Ok(answer) = status::run(context) else { return Vec::new() };
+    let idle = |verdict: &Verdict| match verdict {
+        Verdict::Merge(merge) => {
+            matches!(&**merge, MergeVerdict::Free(standing) if standing.queue.is_empty())
+        }
+        _ => false,
+    };
+    if answer.verdicts.iter().any(idle) { Vec::new() } else { answer.verdicts }
 }
 
 /// The lines of one picture, at most `rows`.
@@ -115,7 +124,9 @@ fn compose(picture: &Picture, args: &list::Args, view: &View, rows: usize) -> Ve
             lines.push(style::doubtful(&format!("What is shown was read {age} s ago.")));
         }
     }
-    lines.extend(picture.merge.iter().cloned());
+    // At most a third of the screen: the locks are what was asked for.
+    let merge = human::render(&picture.merge, view).stdout;
+    lines.extend(merge.lines().take((rows / 3).max(1)).map(str::to_owned));
     lines.push(String::new());
     let room = rows.saturating_sub(lines.len());
     if picture.locks.is_empty() {
@@ -171,12 +182,14 @@ fn heading(picture: &Picture, args: &list::Args, view: &View) -> String {
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
     let total = picture.locks.len();
     let locks = format!("{total} {}{counts}", if total == 1 { "lock" } else { "locks" });
-    let time = picture
-        .read_at
-        .map(|read_at| read_at.to_zoned_datetime(view.zone.clone()).strftime("%H:%M:%S").to_string());
-    let time =
-        time.unwrap_or_else(|| moment::age_text(moment::age(view.now, &Moment::Unreadable(String::new()))));
-    let keys = format!("{time}, every {} s; r looks now, q ends", args.interval.as_secs());
+    let every = args.interval.as_secs();
+    let Some(read_at) = picture.read_at else {
+        // Nothing is known: that is not "no locks".
+        let keys = format!("every {every} s; r looks now, q ends");
+        return format!("{}  {}", style::strong("Nothing is known of the locks."), style::dim(&keys));
+    };
+    let time = read_at.to_zoned_datetime(view.zone.clone()).strftime("%H:%M:%S").to_string();
+    let keys = format!("{time}, every {every} s; r looks now, q ends");
     format!("{}  {}", style::strong(&locks), style::dim(&keys))
 }
 

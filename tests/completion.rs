@@ -5,12 +5,13 @@ use std::path::Path;
 
 use crate::support::{Lab, Output, Repo, Session};
 
-/// A clone that has seen the locks of tasks 42, 43 and `7_1`, with a remote that is gone since.
+/// A clone that has seen the locks of tasks 42, 43 and 7_1, with a remote that is gone since.
 fn clone_of_three<'lab>(lab: &'lab Lab, session: &Session) -> Repo<'lab> {
     let clone = lab.clone("clone");
     clone.lock(&["claim", "42", "43", "7_1"]).session(session).go().expect_all(&["CLAIMED"; 3], 0);
     clone.git(&["branch", "topic"]);
-    clone.git(&["branch", "$(touch pwned)"]);
+    clone.git(&["branch", "$(touch${IFS}pwned)"]);
+    clone.git(&["config", "remote.$(touch pwned).url", "/nowhere"]);
     // TAB needs no connection: whatever is shown is what this clone knows.
     std::fs::rename(lab.path("server.git"), lab.path("gone.git")).unwrap();
     clone
@@ -140,31 +141,32 @@ fn zsh_completes() {
         return;
     }
     let clone = clone_of_three(&lab, &session);
-    // A shell in a terminal of its own: what TAB made of the line is printed by that shell.
+    // A shell in a terminal of its own, which writes down what TAB made of its line.
     let script = r#"
         zmodload zsh/zpty
         zpty shell zsh -f -i
-        expect () {
-            local chunk all=
-            until [[ $all == *$1* ]]; do
-                zpty -r shell chunk || { print -r -- "ended: $all"; exit 1 }
-                all+=$chunk
+        until_there () {
+            local -i left=300
+            until [[ -s $1 ]] || (( left-- == 0 )); do
+                zpty -r -t shell ignored
+                sleep 0.1
             done
-            print -r -- "${${all##*$2}%%$'\r'*}"
         }
-        zpty -w shell 'PS1=; unsetopt prompt_cr prompt_sp; autoload -U compinit; compinit -u -D; source <(git aitask-lock completions zsh); print rea''dy'
-        expect 'ready' 'rea'
-        zpty -w -n shell $'git aitask-lock release 7\t\x01print -r -- RES''ULT=\x05=END\n'
-        expect $'RESULT=*=END\r' 'RESULT='
-        zpty -w -n shell $'git-aitask-lock check 43 --mi\t\x01print -r -- RES''ULT=\x05=END\n'
-        expect $'RESULT=*=END\r' 'RESULT='
+        # Keys count from the moment when the line is being edited: before, the terminal would eat some.
+        press () {
+            zpty -w shell "file=$1"
+            until_there $1.ready
+            zpty -w -n shell $2
+            until_there $1
+            cat $1
+        }
+        zpty -w shell 'PS1=; autoload -U compinit; compinit -u -D; source <(git aitask-lock completions zsh)'
+        zpty -w shell 'note () { print -r -- "$BUFFER" > $file }; zle -N note; bindkey "^X^R" note'
+        zpty -w shell 'zle-line-init () { [[ -n $file ]] && print ready > $file.ready }; zle -N zle-line-init'
+        press first $'git aitask-lock release 7\t\x18\x12\x15'
+        press second $'git-aitask-lock check 43 --mi\t\x18\x12\x15'
         zpty -d shell
     "#;
-    let said = run(&clone, &["zsh", "-f", "-c"], script);
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(
-        lines,
-        ["dy", "git aitask-lock release 7_1 =END", "git-aitask-lock check 43 --mine =END"],
-        "{said}"
-    );
+    let said = run(&clone, &["timeout", "100", "zsh", "-f", "-c"], script);
+    assert_eq!(said, "git aitask-lock release 7_1 \ngit-aitask-lock check 43 --mine \n");
 }

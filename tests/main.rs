@@ -35,6 +35,18 @@ mod records;
 mod formats;
 // How many connections a command costs.
 mod connections;
+// What `git merge` does, and what the program makes of it.
+mod merge_outcomes;
+// Refused before the merge: every reason.
+mod merge_preflight;
+// Nothing that is discarded is lost.
+mod merge_rescue;
+// Who has the merge mutex, and who waits for it.
+mod merge_mutex;
+// From a lost session to a usable mutex, by what the program prints.
+mod merge_ladder;
+// Killed at every step, and many at once.
+mod merge_storm;
 // The manual says what the program does.
 mod manual;
 // The TAB key in real shells.

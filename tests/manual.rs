@@ -140,12 +140,12 @@ fn settings_in_the_source() -> Vec<String> {
             let text = std::fs::read_to_string(&path).unwrap();
             for (at, _) in text.match_indices("aitask-lock.") {
                 // Of a ref or a file name, such as `refs/aitask-lock.x`, it is no setting.
-                if text[..at].ends_with(['/', '-', '_']) {
+                if text[..at].ends_with(['/', '-', '_', '.']) {
                     continue;
                 }
                 let rest = &text[at + "aitask-lock.".len()..];
                 let key: String = rest.chars().take_while(char::is_ascii_alphabetic).collect();
-                let a_file = ["txt", "bash", "fish", "yaml"].contains(&key.as_str());
+                let a_file = ["txt", "bash", "fish", "yaml", "saved"].contains(&key.as_str());
                 let key = format!("aitask-lock.{key}");
                 if !key.ends_with('.') && !a_file && !keys.contains(&key) {
                     keys.push(key);

@@ -17,12 +17,14 @@ pub mod completions;
 pub mod doctor;
 pub mod exec;
 pub mod explain;
+pub mod hook;
 pub mod init;
 pub mod leftovers;
 pub mod list;
 pub mod locks;
 pub mod log;
 pub mod man;
+pub mod merge;
 pub mod order;
 pub mod refresh;
 pub mod release;
@@ -62,10 +64,14 @@ pub enum Command {
     Init,
     /// Remove the locks of archived tasks
     Cleanup(cleanup::Args),
+    /// The mutex for end-of-task merges
+    Merge(merge::Args),
     /// Show which process a lock taken here would name, and why
     Anchor,
     /// Run a command as a session of its own
     Exec(exec::Args),
+    /// Hooks that keep commits out of the shared root during a merge
+    Hook(hook::Args),
     /// Say what would go wrong here, and how to fix it
     Doctor,
     /// List every word that a command can answer with
@@ -150,8 +156,10 @@ pub fn run(cli: &Cli) -> Answer {
         Command::Log(args) => context().and_then(|context| log::run(&context, args)),
         Command::Init => context().and_then(|context| init::run(&context)),
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
+        Command::Merge(args) => context().and_then(|context| merge::run(&context, args)),
         Command::Anchor => anchor::run(global),
         Command::Exec(args) => exec::run(args),
+        Command::Hook(args) => context().and_then(|context| hook::run(&context, args)),
         Command::Doctor => Ok(doctor::run(global)),
         Command::Verdicts => Ok(verdicts::run()),
         Command::Completions(args) => Ok(completions::run(args)),

@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::hook::HookVerdict;
 use super::lock::LockView;
+use super::merge::verdict::MergeVerdict;
 use super::task_id::TaskId;
 
 /// One outcome. The variant is the word that scripts see; words, their order of fields and their
@@ -97,6 +99,24 @@ pub enum Verdict {
     Word(super::words::Word),
     /// Something went wrong; nothing is known to have been changed.
     LockError(Failure),
+    /// What a merge command came to.
+    #[serde(untagged)]
+    Merge(Box<MergeVerdict>),
+    /// What a hook command came to.
+    #[serde(untagged)]
+    Hook(HookVerdict),
+}
+
+impl From<HookVerdict> for Verdict {
+    fn from(verdict: HookVerdict) -> Self {
+        Self::Hook(verdict)
+    }
+}
+
+impl From<MergeVerdict> for Verdict {
+    fn from(verdict: MergeVerdict) -> Self {
+        Self::Merge(Box::new(verdict))
+    }
 }
 
 /// A lock that this session holds.
@@ -299,6 +319,8 @@ impl Verdict {
             Self::Text { .. } => "TEXT",
             Self::Word(_) => "WORD",
             Self::LockError(_) => "LOCK_ERROR",
+            Self::Merge(verdict) => verdict.word(),
+            Self::Hook(verdict) => verdict.word(),
         }
     }
 
@@ -337,6 +359,8 @@ impl Verdict {
             Self::NoSessionAnchor { .. } => 20,
             Self::HolderChanged(_) => 27,
             Self::LockError(failure) => failure.kind.exit_code(),
+            Self::Merge(verdict) => verdict.exit_code(),
+            Self::Hook(verdict) => verdict.exit_code(),
         }
     }
 

@@ -39,7 +39,7 @@ pub const REPORT_WORDS: [Word; 4] = [
 
 /// Every word.
 pub fn all() -> impl Iterator<Item = Word> {
-    TASK_WORDS.into_iter().chain(REPORT_WORDS)
+    TASK_WORDS.into_iter().chain(MERGE_WORDS).chain(REPORT_WORDS)
 }
 
 /// The words of the task locks, in the order of the rule table.
@@ -105,7 +105,7 @@ pub const TASK_WORDS: [Word; 23] = [
         "owner|locked_at|hostname|pid|task|lock_id|state|reason|refreshed_at|note",
         "it is locked; 1 only for check --mine, when this session does not hold it",
     ),
-    word("FREE", "1", "task", "nobody holds it"),
+    word("FREE", "0, 1", "task", "nobody holds it: 1 for check, 0 for merge status"),
     word("WOULD_RELEASE", "0", "task|lock_id|owner|reason", "a dry run: this lock would be removed"),
     word("INITIALIZED", "0", "branch|remote|created or present|lost_tasks", "the lock branch is there"),
     word("ANCHOR", "0", "pid|source|token_kind|hostname", "the process that stands for this session"),
@@ -117,4 +117,81 @@ pub const TASK_WORDS: [Word; 23] = [
         "kind|detail|task",
         "nothing could be decided or written; the kind says why",
     ),
+];
+
+/// The words of the merge mutex, in the order in which a merge meets them. Fields before a bar are
+/// parted by colons where the word has them so. `RELEASED`, `NOT_HELD`, `FREE`, `HOLDER_CHANGED` and
+/// `NO_SESSION_ANCHOR` are among [`TASK_WORDS`].
+pub const MERGE_WORDS: [Word; 31] = [
+    word(
+        "MERGE_CLAIMED",
+        "0",
+        "task|id|output_branch|reclaimed_from|again",
+        "this session has the merge reservation; reclaimed_from is the task of a lost session",
+    ),
+    word("BUSY", "21", "task:waited|why|pid|id|guard", "refused: somebody else has the merge reservation"),
+    word(
+        "STALE_MERGE_RESIDUE",
+        "22",
+        "state|remedy|holder|task",
+        "refused: the shared root holds what somebody left unfinished",
+    ),
+    word(
+        "HELD",
+        "0",
+        "task|pid|liveness|output_branch|taken_at|id|reason|owner|queue|mine|guard",
+        "the merge reservation is taken",
+    ),
+    word("NOT_HOLDER", "25", "holder|task", "refused: the reservation is another task's"),
+    word("NOT_OWNER_SESSION", "25", "task:pid|liveness", "refused: another session has the reservation"),
+    word("HOLDER_INCOMPLETE", "25", "damage", "refused: whose the reservation is cannot be told"),
+    word("RETAINED", "29", "because|task", "the reservation was to be given back, and is kept"),
+    word("DIRTY_TREE", "22", "paths|task|kept", "refused before the merge: tracked files are changed"),
+    word(
+        "PREFLIGHT_MISSING",
+        "22",
+        "what|task|kept",
+        "refused before the merge: a branch or the root is missing",
+    ),
+    word(
+        "PREFLIGHT_FOREIGN_WORKTREE",
+        "22",
+        "branch|task|kept",
+        "refused before the merge: another worktree has the output branch",
+    ),
+    word(
+        "PREFLIGHT_CHECKOUT_FAILED",
+        "22",
+        "branch|task|kept",
+        "refused before the merge: the output branch cannot be checked out",
+    ),
+    word(
+        "PREFLIGHT_HEAD_MISMATCH",
+        "22",
+        "head|task|kept",
+        "refused before the merge: HEAD is not the output branch",
+    ),
+    word(
+        "UNSAFE_OUTPUT_BRANCH",
+        "22",
+        "branch|task|kept",
+        "refused before the merge: no branch to merge into",
+    ),
+    word("MERGE_OK", "0", "oid|task|output_branch|task_branch|how", "merged; the reservation is kept"),
+    word("MERGE_CONFLICT", "23", "path,path|task", "stopped at conflicts; the reservation is kept"),
+    word("MERGE_FAILED", "24", "task|git_exit|state", "the merge failed; the reservation is kept"),
+    word("ABORTED", "0", "task|id|rescue", "the merge is undone, and the reservation given back"),
+    word("RELEASED_NO_MERGE", "0", "task|id|rescue", "nothing to undo; the reservation is given back"),
+    word("ABORT_UNSAFE", "28", "state:remedy|task", "not undone: it is no merge; the reservation is kept"),
+    word("ABORT_FAILED", "29", "what|task|kept", "it could not be undone; the reservation is kept"),
+    word("CLEANED", "0", "task|removed", "the task branch and its worktree are removed"),
+    word("CLEANED_PARTIAL", "29", "stayed|task|removed", "some of it stayed; the reservation is kept"),
+    word("CLEANUP_REQUIRES_COMPLETION", "22", "task", "refused: --task-complete was not given"),
+    word("TARGET_MISMATCH", "22", "branch|task|kept", "refused: it is not the branch that was merged"),
+    word("DRY_RUN", "0", "token|remedy|holder|pid|liveness|state|guard", "what a forced release would do"),
+    word("FORCE_RELEASED", "0", "task|remedy|rescue", "released by force; the shared root is clean"),
+    word("REFUSED_LIVE_HOLDER", "26", "task:pid", "refused: the holder is provably alive"),
+    word("RESIDUE_PRESENT", "28", "state|remedy|task", "refused: what is left needs a remedy"),
+    word("WRONG_REMEDY", "28", "state|remedy|task", "refused: what is left needs another remedy"),
+    word("RECOVERY_FAILED", "29", "step|task|rescue", "kept: it could not be brought to a clean state"),
 ];

@@ -162,7 +162,8 @@ fn page(command: &Command) -> String {
             } else {
                 format!(" (also called {})", aliases.join(", "))
             };
-            page.push_str(&roff::text(&format!("{}{aliases}.\n", about.trim_end_matches('.'))));
+            page.push_str(&roff::inline(&format!("{}{aliases}.", about.trim_end_matches('.'))));
+            page.push('\n');
             page.push_str(&options::own(inner));
         }
     } else if options::any(command) {

@@ -92,7 +92,10 @@ pub fn exit_codes() -> String {
 pub fn words() -> String {
     let word = |word: words::Word| {
         let fields = if word.fields.is_empty() { String::new() } else { format!(":{}", word.fields) };
-        let exit = format!(" Exit code {}.", word.exit.replace(", ", " or "));
+        let exit = match word.exit {
+            "" => String::new(),
+            codes => format!(" Exit code {}.", codes.replace(", ", " or ")),
+        };
         let term = format!("{}{}", roff::bold(word.word), roff::italic(&fields));
         roff::definition(&term, &(sentence(word.meaning) + &exit))
     };

@@ -41,6 +41,12 @@ fn sentences(verdicts: &[Verdict], view: &View, printed: &mut Printed) {
 }
 
 fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
+    if let Verdict::Merge(verdict) = verdict {
+        return super::merge::human(verdict, view, printed);
+    }
+    if let Verdict::Hook(verdict) = verdict {
+        return super::hook::human(verdict, view, printed);
+    }
     let Printed { stdout, stderr } = printed;
     let mut say = |text: String| {
         if !view.quiet {
@@ -154,8 +160,8 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             }
         }
         Verdict::Text { text } => stdout.push_str(text),
-        // Only the table shows these.
-        Verdict::Word(_) => {}
+        // Only the table shows the words; merges have a file of their own.
+        Verdict::Word(_) | Verdict::Merge(_) | Verdict::Hook(_) => {}
     }
 }
 

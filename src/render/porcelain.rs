@@ -12,8 +12,11 @@ pub fn render(verdicts: &[Verdict]) -> String {
 
 /// The lines of one outcome: one, or for a failure one for each task it was about.
 fn lines(verdict: &Verdict) -> Vec<String> {
-    let Verdict::LockError(failure) = verdict else {
-        return vec![line(verdict.word(), &fields(verdict))];
+    let failure = match verdict {
+        Verdict::LockError(failure) => failure,
+        Verdict::Merge(verdict) => return vec![super::merge::porcelain(verdict)],
+        Verdict::Hook(verdict) => return vec![super::hook::porcelain(verdict)],
+        _ => return vec![line(verdict.word(), &fields(verdict))],
     };
     let tasks: Vec<&str> = failure.tasks.iter().map(super::super::domain::task_id::TaskId::as_str).collect();
     let tasks = if tasks.is_empty() { vec![""] } else { tasks };
@@ -119,7 +122,7 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             if anchor.strong { "proc" } else { "-" }.to_owned(),
             or_unknown(anchor.hostname.as_deref()),
         ],
-        Verdict::NoSessionAnchor { .. } => Vec::new(),
+        Verdict::NoSessionAnchor { .. } | Verdict::Merge(_) | Verdict::Hook(_) => Vec::new(),
         Verdict::Event(event) => vec![
             event.time.clone(),
             event.action.word().to_owned(),

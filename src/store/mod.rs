@@ -12,6 +12,8 @@ use crate::sys::git::GitFailure;
 pub mod attempt;
 pub mod history;
 pub mod local;
+pub mod mutex;
+pub mod queue;
 pub mod refs;
 pub mod remote;
 pub mod serial;

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
+use crate::sys::failpoint;
+
 /// How the names of temporary files begin; whatever is left of them is rubbish.
 pub const TEMPORARY_PREFIX: &str = "tmp-";
 
@@ -68,6 +70,7 @@ pub enum Publication {
 pub fn publish_new(dir: &Path, name: &str, bytes: &[u8]) -> Result<Publication, FileError> {
     let path = dir.join(name);
     let temporary = write_temporary(dir, bytes)?;
+    failpoint::hit("publish-written");
     match move_without_replacing(temporary.path(), &path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Publication::AlreadyThere),
@@ -161,6 +164,47 @@ pub fn make_dir_like(path: &Path, model: &Path) -> Result<bool, FileError> {
         sync_dir(parent)?;
     }
     Ok(true)
+}
+
+/// Whether anything has this name, a link that leads nowhere included.
+#[must_use]
+pub fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether a folder has this name.
+#[must_use]
+pub fn is_dir(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Removes a file that nobody needs any more; one that cannot be removed does no harm.
+pub fn discard(path: &Path) {
+    _ = std::fs::remove_file(path);
+}
+
+/// Removes an empty folder; one that is not empty, or not there, stays as it is.
+pub fn discard_dir(path: &Path) {
+    _ = std::fs::remove_dir(path);
+    _ = path.parent().map(sync_dir);
+}
+
+/// Discards what killed writers left in a folder. Only for who excludes all other writers of it.
+pub fn sweep(dir: &Path) {
+    let Ok(entries) = std::fs::read_dir(dir) else { return };
+    for entry in entries.flatten().filter(|entry| is_temporary(&entry.file_name())) {
+        discard(&entry.path());
+    }
+}
+
+/// Gives something another name in its folder, so that its own is free; nothing of it is lost.
+///
+/// # Errors
+/// When it cannot be renamed.
+pub fn set_aside(path: &Path, name: &str) -> Result<(), FileError> {
+    let dir = path.parent().unwrap_or(path);
+    std::fs::rename(path, dir.join(name)).map_err(|error| FileError::new(path, "cannot move away", error))?;
+    sync_dir(dir)
 }
 
 /// The names of the files in a folder and in folders below it, `depth` levels deep; none when there is

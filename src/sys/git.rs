@@ -15,9 +15,14 @@ use super::terminal;
 pub mod branches;
 pub mod environment;
 pub mod failure;
+pub mod merge;
 pub mod push;
 pub mod refs;
 pub mod remote;
+pub mod rescue;
+pub mod residue;
+pub mod undo;
+pub mod worktree;
 
 pub use failure::{Cause, GitFailure};
 
@@ -44,6 +49,8 @@ pub struct Git {
     git_dir: Option<PathBuf>,
     work_dir: PathBuf,
     deadline: Instant,
+    /// Whether calls with the user's hooks find the repository by themselves.
+    discovers: bool,
     traced: bool,
 }
 
@@ -77,13 +84,36 @@ impl Git {
     /// addresses count from), with everything over by `deadline`.
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: Some(git_dir.to_owned()), work_dir: work_dir.to_owned(), deadline, traced: false }
+        let git_dir = Some(git_dir.to_owned());
+        Self { git_dir, work_dir: work_dir.to_owned(), deadline, discovers: false, traced: false }
     }
 
     /// A git for the worktree at `work_dir`, whose git directory it finds itself.
     #[must_use]
     pub fn in_worktree(work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, traced: false }
+        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, discovers: true, traced: false }
+    }
+
+    /// A git for one worktree, started at its top.
+    ///
+    /// Hooks that run in there see what they see under a git called by hand: `GIT_DIR` is not set for
+    /// them where git can do without, since a hook that changes the folder would drag it along.
+    #[must_use]
+    pub fn of_worktree(git_dir: &Path, top: &Path, deadline: Instant) -> Self {
+        let discovers = top.join(".git").exists();
+        Self { discovers, ..Self::new(git_dir, top, deadline) }
+    }
+
+    /// The private git directory; where none was named, the folder that git is started in.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        self.git_dir.as_deref().unwrap_or(&self.work_dir)
+    }
+
+    /// Where git is started: the top of the worktree, where there is one.
+    #[must_use]
+    pub fn work_dir(&self) -> &Path {
+        &self.work_dir
     }
 
     /// The same git, telling on standard error what it runs and how long that took.
@@ -133,10 +163,11 @@ impl Git {
         let mut command = Command::new("git");
         command.current_dir(&self.work_dir);
         environment::seal(&mut command);
+        environment::seal_hooks(&mut command, hooks);
         for setting in environment::settings(hooks) {
             command.arg("-c").arg(setting);
         }
-        if let Some(git_dir) = &self.git_dir {
+        if let Some(git_dir) = self.git_dir.as_ref().filter(|_| hooks == Hooks::Off || !self.discovers) {
             command.arg("--git-dir").arg(git_dir);
         }
         command.args(args);
@@ -169,6 +200,7 @@ pub fn run_anywhere(directory: &Path, args: &[&str], deadline: Instant) -> Resul
     let mut command = Command::new("git");
     command.current_dir(directory);
     environment::seal_messages(&mut command);
+    environment::seal_hooks(&mut command, Hooks::Off);
     command.args(args);
     finish(command, deadline, None, args.first().map(OsStr::new))
 }
@@ -181,6 +213,7 @@ pub fn run_detached(directory: &Path, args: &[&str], deadline: Instant) -> Resul
     let mut command = Command::new("git");
     command.current_dir(directory);
     environment::seal(&mut command);
+    environment::seal_hooks(&mut command, Hooks::Off);
     command.args(args);
     finish(command, deadline, None, args.first().map(OsStr::new))
 }

@@ -9,7 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use crate::domain::anchor::{Observed, StartToken, TokenKind};
+use crate::domain::anchor::{Anchor, Here, Observed, StartToken, TokenKind};
+use crate::domain::liveness::{self, Liveness};
 
 /// No real family of processes is this deep; a walk that gets here saw something else.
 const MAX_ANCESTORS: usize = 1024;
@@ -75,6 +76,13 @@ pub fn observe(pid: u32) -> Observed {
         Err(Errno::NOSYS | Errno::PERM) => observe_by_kill(target, pid),
         Err(_) => Observed::NotSeen,
     }
+}
+
+/// Looks at the process that an anchor recorded, and judges whether its session is still there.
+#[must_use]
+pub fn judge(recorded: &Anchor, here: &Here) -> Liveness {
+    let observed = liveness::pid_to_observe(recorded, here).map_or(Observed::NotSeen, observe);
+    liveness::judge(recorded, here, &observed)
 }
 
 /// The weaker look, without a pidfd: it cannot tell a zombie from a process that lost its main

@@ -8,6 +8,8 @@ pub enum Planted<'a> {
     File(&'a [u8]),
     /// An entry of another kind: mode, type, object id.
     Entry(&'a str, &'a str, &'a str),
+    /// Nothing any more.
+    Nothing,
 }
 
 /// Puts entries onto the lock branch of a repository, which is the arbiter itself.
@@ -25,9 +27,11 @@ pub fn plant(arbiter: &Repo<'_>, entries: &[(&str, Planted<'_>)]) -> String {
                 lines.push(format!("100644 blob {blob}\t{name}"));
             }
             Planted::Entry(mode, kind, id) => lines.push(format!("{mode} {kind} {id}\t{name}")),
+            Planted::Nothing => {}
         }
     }
-    let tree = arbiter.git_with_input(&["mktree", "--missing"], (lines.join("\n") + "\n").as_bytes());
+    let listing: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let tree = arbiter.git_with_input(&["mktree", "--missing"], listing.as_bytes());
     let mut args = vec!["commit-tree", "-m", "planted", &tree];
     if let Some(tip) = &tip {
         args.extend(["-p", tip]);

@@ -165,6 +165,11 @@ impl<'a> Place<'a> {
         offers
     }
 
+    /// `merge claim` is for a task that is held.
+    fn is_task_claim(&self) -> bool {
+        self.command.get_name() == "claim" && !self.words.iter().any(|word| word == "merge")
+    }
+
     fn commands(&self) -> Vec<Offer> {
         let visible = self.command.get_subcommands().filter(|command| !command.is_hide_set());
         let fits = visible.filter(|command| command.get_name().starts_with(&self.typed));
@@ -202,7 +207,7 @@ impl<'a> Place<'a> {
         let value = |value| vec![Offer::Value { value, before: before.to_owned() }];
         match name {
             // What is to be claimed is not held yet.
-            "TASK" if self.command.get_name() == "claim" => Vec::new(),
+            "TASK" if self.is_task_claim() => Vec::new(),
             "TASK" => value(Value::HeldTask),
             "LOCK_ID" => value(Value::LockId),
             "BRANCH" => value(Value::Branch),
@@ -266,6 +271,13 @@ mod tests {
             ("completions z", vec!["zsh"]),
             ("exec -- ", vec![":files"]),
             ("exec make --f", vec![":files"]),
+            ("merge force", vec!["force-release"]),
+            ("merge claim ", vec!["<HeldTask>"]),
+            ("merge claim 42 --into ", vec!["<Branch>"]),
+            ("merge run 42 ", vec!["<Branch>"]),
+            ("merge begin 42 topic -- --no", vec![]),
+            ("merge finish ", vec!["<HeldTask>"]),
+            ("hook un", vec!["uninstall"]),
             ("__com", vec![]),
             ("list ", vec![]),
         ] {

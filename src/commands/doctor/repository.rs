@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use super::super::hook;
 use crate::context::Context;
 use crate::domain::finding::{self, Finding};
+use crate::store::mutex::Mutex;
+use crate::store::queue;
 use crate::sys::{files, flock, place};
 
 /// Which repository, in which format.
@@ -55,7 +58,7 @@ pub fn state(context: &Context) -> Vec<Finding> {
     let kind = place::mounts().and_then(|mounts| finding::mount_of(&mounts, &common.to_string_lossy()));
     let locked = flock::try_flock(common).map(drop).map_err(|error| error.to_string());
     let mut findings = vec![finding::file_system(kind.as_deref(), locked), writable(common)];
-    findings.extend(leftovers(&common.join("aitask-lock")));
+    findings.extend(leftovers(&Mutex::new(common)));
     findings.extend(stuck_references(context));
     findings.push(hooks(context));
     findings
@@ -74,13 +77,13 @@ fn writable(common: &Path) -> Finding {
 }
 
 /// What an interrupted command may have left of the merge mutex.
-fn leftovers(folder: &Path) -> Vec<Finding> {
+fn leftovers(mutex: &Mutex) -> Vec<Finding> {
     const CHECK: &str = "leftovers";
+    let folder = mutex.folder();
     let mut findings = Vec::new();
-    let guard = folder.join("merge.guard");
-    if guard.exists() {
-        let text = "a guard of the merge mutex is there: a reclaim is under way, or one was killed";
-        findings.push(Finding::note(CHECK, text).mend(format!("rmdir {}, if it stays", quoted(&guard))));
+    if let Ok(Some(guard)) = mutex.leaked_guard() {
+        let text = "a guard of the merge mutex is left over from a recovery that was killed";
+        findings.push(Finding::problem(CHECK, text).mend(format!("rmdir {}", quoted(&guard))));
     }
     let names = place::names(folder);
     for name in names.into_iter().filter(|name| files::is_temporary(name)) {
@@ -88,11 +91,9 @@ fn leftovers(folder: &Path) -> Vec<Finding> {
         let text = format!("{} is left over from a command that was killed", path.display());
         findings.push(Finding::note(CHECK, text).mend(format!("rm {}", quoted(&path))));
     }
-    let queue = folder.join("queue");
-    let tickets = place::names(&queue);
-    let dead = |name: &std::ffi::OsString| matches!(flock::try_flock(&queue.join(name)), Ok(Some(_)));
-    let dead =
-        tickets.into_iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")).filter(dead).count();
+    let queue = folder.join(queue::FOLDER);
+    let dead = |name: &std::ffi::OsString| matches!(flock::is_held(&queue.join(name)), Ok(false));
+    let dead = place::names(&queue).into_iter().filter(dead).count();
     if dead > 0 {
         let text = format!("{dead} waiter(s) of the merge queue were killed; the next one clears them away");
         findings.push(Finding::note(CHECK, text));
@@ -120,23 +121,15 @@ fn stuck_references(context: &Context) -> Vec<Finding> {
 
 fn hooks(context: &Context) -> Finding {
     const CHECK: &str = "hooks";
-    let own = context.repo.config("core.hooksPath").map(|path| {
-        let top = context.repo.work_dir.as_deref().unwrap_or(&context.repo.common_dir);
-        top.join(path)
-    });
-    let folder = own.unwrap_or_else(|| context.repo.common_dir.join("hooks"));
-    let installed = |name: &&str| {
-        let text = files::read_bounded(&folder.join(name), 1 << 20).ok().flatten().unwrap_or_default();
-        String::from_utf8_lossy(&text).contains("aitask-lock")
-    };
-    match ["pre-commit", "pre-merge-commit"].iter().filter(|name| installed(name)).count() {
-        0 => Finding::ok(
-            CHECK,
-            "not installed: commits by hand in the shared root are not held up (git aitask-lock hook install)",
-        ),
-        2 => Finding::ok(CHECK, "installed"),
-        _ => Finding::note(CHECK, "only one of the two hooks is installed")
-            .mend("git aitask-lock hook install"),
+    let asked = hook::Args { command: hook::HookCommand::Status };
+    match hook::run(context, &asked) {
+        Ok(answer) if answer.exit == 0 => Finding::ok(CHECK, "installed"),
+        Ok(_) => {
+            let text = "not in force: commits by hand in the shared root are not held up while somebody merges \
+                        (git aitask-lock hook install)";
+            Finding::ok(CHECK, text)
+        }
+        Err(failure) => Finding::note(CHECK, failure.message),
     }
 }
 

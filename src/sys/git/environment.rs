@@ -68,6 +68,14 @@ pub(super) fn seal(command: &mut Command) {
     seal_messages(command);
 }
 
+/// What is set only where no hook of the user's runs: a merge in a partial clone may have to fetch
+/// what it merges, lock traffic never has to.
+pub(super) fn seal_hooks(command: &mut Command, hooks: Hooks) {
+    if hooks == Hooks::Off {
+        command.env("GIT_NO_LAZY_FETCH", "1");
+    }
+}
+
 /// Stable messages and no questions, with the inherited repository left in place.
 pub(super) fn seal_messages(command: &mut Command) {
     // Encoding stays the user's, for the hooks and drivers of a merge; only the words are fixed.
@@ -85,7 +93,6 @@ pub(super) fn seal_messages(command: &mut Command) {
         .env("GIT_SEQUENCE_EDITOR", ":")
         .env("GIT_PAGER", "cat")
         .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_MERGE_AUTOEDIT", "no");
 }
 

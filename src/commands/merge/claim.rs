@@ -1,0 +1,317 @@
+//! `merge claim`: take the reservation, or queue for it.
+
+use std::time::Duration;
+
+use super::desk::{Desk, git_failure, mutex_failure, no_root, not_clean, not_writable, unreadable};
+use super::root::{told, was_given_back};
+use super::wait::Wait;
+use crate::commands::Answer;
+use crate::context::{Context, duration, duration_setting, task_id};
+use crate::domain::anchor::AnchorSource;
+use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::liveness::{self, Liveness};
+use crate::domain::merge::branch;
+use crate::domain::merge::preflight::{self, Asked};
+use crate::domain::merge::reservation::{Baseline, Reservation};
+use crate::domain::merge::rules::{self, Ruling, Seat, Seen};
+use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict};
+use crate::domain::moment;
+use crate::domain::task_id::TaskId;
+use crate::domain::verdict::Verdict;
+use crate::store::mutex::{self, Held};
+use crate::sys::files::Publication;
+use crate::sys::git::worktree::MergeRoot;
+use crate::sys::{clock, failpoint, random, shell};
+
+/// How long a claim waits by default.
+const DEFAULT_WAIT: Duration = Duration::from_secs(60);
+
+/// Arguments of `merge claim`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The task whose merge it is
+    #[arg(value_name = "TASK", value_parser = task_id)]
+    pub task: TaskId,
+    /// The branch to merge into; by default the one that is checked out in the shared root
+    #[arg(long, value_name = "BRANCH")]
+    pub into: Option<String>,
+    /// How long to wait for one's turn, such as 30s; 0 does not queue
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+}
+
+/// What is asked of the mutex.
+#[derive(Clone, Debug)]
+pub struct Ask<'a> {
+    /// The task.
+    pub task: &'a TaskId,
+    /// The branch to merge into, as it was typed.
+    pub into: Option<&'a str>,
+    /// The branch to merge, by full name, where it is known.
+    pub task_branch: Option<&'a str>,
+    /// `--wait`.
+    pub wait: Option<Duration>,
+}
+
+/// Runs `merge claim`.
+///
+/// # Errors
+/// What kept it from deciding or from changing anything.
+pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
+    let desk = Desk::open(context);
+    let ask = Ask { task: &args.task, into: args.into.as_deref(), task_branch: None, wait: args.wait };
+    let (verdict, recorded) = match take(&desk, &ask)? {
+        Ok(claimed) => {
+            let recorded = !claimed.again;
+            (MergeVerdict::MergeClaimed(claimed).into(), recorded)
+        }
+        Err(refusal) => {
+            let nobody = matches!(refusal, Verdict::NoSessionAnchor { .. });
+            (refusal, nobody)
+        }
+    };
+    // Doubts about the session matter where it is recorded, or where there is none.
+    let warnings = if recorded { desk.warnings() } else { Vec::new() };
+    Ok(Answer::of(vec![verdict]).warn(warnings))
+}
+
+/// Takes the reservation for this session and a task, after waiting for it if need be. The shared
+/// root is clean then, unless this session had the reservation already.
+///
+/// # Errors
+/// What kept it from deciding or from changing anything. A refusal is no error.
+pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdict>, Failure> {
+    let process = match desk.process() {
+        Ok(process) => process.clone(),
+        Err(refusal) => return Ok(Err(*refusal)),
+    };
+    let root = match desk.root() {
+        Ok(root) => root,
+        Err(error) => return Ok(Err(no_root(ask.task, &error, false).into())),
+    };
+    let budget = match (ask.wait, desk.context.global.timeout) {
+        (Some(wait), _) => wait,
+        (None, timeout) => {
+            let wait = duration_setting(&desk.context.repo, "aitask-lock.mergeWait", DEFAULT_WAIT)?;
+            timeout.map_or(wait, |timeout| wait.min(timeout))
+        }
+    };
+    let mut wait = Wait::new(desk, ask.task, &process, budget);
+    let taken = loop {
+        match step(desk, ask, &root, process.source, &mut wait)? {
+            Step::Taken(taken) => break taken,
+            Step::Refused(refusal) => return Ok(Err((*refusal).into())),
+            Step::Wait { holder, watched } => wait.sleep(holder.as_ref(), watched),
+        }
+    };
+    wait.leave();
+    failpoint::hit("claim-taken");
+    let claimed = MergeClaimed {
+        task: ask.task.clone(),
+        id: taken.reservation.id.clone(),
+        output_branch: taken.reservation.output_branch.clone(),
+        pid: Some(process.pid),
+        again: taken.again,
+        reclaimed_from: taken.reclaimed_from,
+        waited: wait.waited(),
+    };
+    settle(desk, ask, taken.reservation, claimed)
+}
+
+/// What one look at the mutex came to.
+enum Step {
+    Taken(Taken),
+    Refused(Box<MergeVerdict>),
+    Wait { holder: Option<Holder>, watched: Option<u32> },
+}
+
+struct Taken {
+    reservation: Reservation,
+    again: bool,
+    reclaimed_from: Option<Box<Holder>>,
+}
+
+/// Looks, decides, and does what can be done at once.
+fn step(
+    desk: &Desk<'_>,
+    ask: &Ask<'_>,
+    root: &MergeRoot,
+    source: AnchorSource,
+    wait: &mut Wait<'_>,
+) -> Result<Step, Failure> {
+    let here = desk.here();
+    // What a lost session left in the shared root is found out before anything is touched.
+    let (look, live) = desk.look()?;
+    if let (Seat::Taken { same_session: false, .. }, Liveness::Dead(_)) =
+        (look.seen.seat(ask.task, &desk.mine, here, live), live)
+    {
+        let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
+        if !residue.is_clean() {
+            let holder = look.seen.holder(live);
+            return Ok(Step::Refused(Box::new(not_clean(desk, ask.task, root, residue, holder))));
+        }
+    }
+
+    let held = desk.hold_until(wait.patience())?;
+    let look = held.look().map_err(|error| unreadable(&error))?;
+    let live = mutex::liveness(&look.seen, here);
+    let seat = look.seen.seat(ask.task, &desk.mine, here, live);
+    let can_be_had = matches!(seat, Seat::Free | Seat::Taken { liveness: Liveness::Dead(_), .. });
+    let first = wait.is_first(&held, can_be_had)?;
+    let busy = |why, wait: &Wait<'_>| {
+        Step::Refused(Box::new(MergeVerdict::Busy(Busy {
+            task: ask.task.clone(),
+            why,
+            waited: wait.waited(),
+            holder: look.seen.holder(live),
+            guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),
+        })))
+    };
+    let ruling = rules::decide(seat, held.is_guarded(), first);
+    if !wait.is_wanted() {
+        // Nobody would use it.
+        let why = if let Ruling::Wait(why) | Ruling::Refuse(why) = ruling { why } else { BusyWhy::Queue };
+        return Ok(busy(why, wait));
+    }
+    match ruling {
+        Ruling::Again => match &look.seen {
+            Seen::Taken(reservation) => {
+                let reservation = reservation.as_ref().clone();
+                Ok(Step::Taken(Taken { reservation, again: true, reclaimed_from: None }))
+            }
+            Seen::Free | Seen::Unreadable(_) => Ok(busy(BusyWhy::Unreadable, wait)),
+        },
+        Ruling::Take => publish(desk, ask, &held, source, None),
+        Ruling::Reclaim => {
+            let Some(_guard) = held.guard().map_err(|error| not_writable(&error))? else {
+                return Ok(busy(BusyWhy::Guard, wait));
+            };
+            // Behind the guard everything is looked at anew.
+            let look = held.look().map_err(|error| unreadable(&error))?;
+            let live = mutex::liveness(&look.seen, here);
+            if !matches!(live, Liveness::Dead(_)) {
+                return Ok(Step::Wait { holder: look.seen.holder(live), watched: None });
+            }
+            let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
+            if !residue.is_clean() {
+                let holder = look.seen.holder(live);
+                return Ok(Step::Refused(Box::new(not_clean(desk, ask.task, root, residue, holder))));
+            }
+            failpoint::hit("reclaim-judged");
+            held.remove().map_err(|error| not_writable(&error))?;
+            let taken = publish(desk, ask, &held, source, look.seen.holder(live).map(Box::new));
+            failpoint::hit("reclaim-published");
+            taken
+        }
+        Ruling::Refuse(why) => Ok(busy(why, wait)),
+        Ruling::Wait(why) if wait.is_over() => Ok(busy(why, wait)),
+        Ruling::Wait(_) => {
+            wait.join(&held)?;
+            let watched = match &look.seen {
+                Seen::Taken(reservation) => liveness::pid_to_observe(&reservation.anchor, here),
+                Seen::Free | Seen::Unreadable(_) => None,
+            };
+            Ok(Step::Wait { holder: look.seen.holder(live), watched: watched.filter(|_| !can_be_had) })
+        }
+    }
+}
+
+fn publish(
+    desk: &Desk<'_>,
+    ask: &Ask<'_>,
+    held: &Held<'_>,
+    source: AnchorSource,
+    reclaimed_from: Option<Box<Holder>>,
+) -> Result<Step, Failure> {
+    let reservation = Reservation {
+        id: random::hex128().map_err(|error| Failure::new(FailureKind::Fatal, error.to_string()))?,
+        task: ask.task.clone(),
+        output_branch: ask.into.map(branch::full_name),
+        task_branch: ask.task_branch.map(str::to_owned),
+        owner: desk.context.owner(None).ok(),
+        anchor: desk.mine.clone(),
+        anchor_source: Some(source.as_str().to_owned()),
+        taken_at: moment::stamp(clock::now()),
+        baseline: Baseline::default(),
+    };
+    match held.publish(&reservation).map_err(|error| mutex_failure(&error))? {
+        Publication::Published => Ok(Step::Taken(Taken { reservation, again: false, reclaimed_from })),
+        // The file system's locks do not exclude; somebody else won.
+        Publication::AlreadyThere => Ok(Step::Wait { holder: None, watched: None }),
+    }
+}
+
+/// With the reservation in hand: looks at the shared root, and gives the reservation back where no
+/// merge may start; else records how the root looked.
+fn settle(
+    desk: &Desk<'_>,
+    ask: &Ask<'_>,
+    mut reservation: Reservation,
+    mut claimed: MergeClaimed,
+) -> Result<Result<MergeClaimed, Verdict>, Failure> {
+    let refused = |refusal: MergeVerdict| -> Result<Result<MergeClaimed, Verdict>, Failure> {
+        if !claimed.again {
+            // Whoever lost it meanwhile has nothing to give back.
+            _ = desk.give_back(ask.task, Some(&claimed.id))?;
+        }
+        Ok(Err(refusal.into()))
+    };
+    let wanted = ask.into.map(branch::full_name);
+    if claimed.again && (wanted.is_none() || wanted == reservation.output_branch) {
+        return Ok(Ok(claimed));
+    }
+    let root = match desk.root() {
+        Ok(root) => root,
+        Err(error) => return refused(no_root(ask.task, &error, claimed.again)),
+    };
+    let observed = observe(&root, wanted.as_deref());
+    let (residue, output, baseline) = match observed {
+        Ok(observed) => observed,
+        Err(error) => {
+            if !claimed.again {
+                _ = desk.give_back(ask.task, Some(&claimed.id))?;
+            }
+            return Err(git_failure(&error));
+        }
+    };
+    if !claimed.again && !residue.is_clean() {
+        return refused(not_clean(desk, ask.task, &root, residue, None));
+    }
+    let asked = match &output {
+        Some(name) => Some(Asked {
+            name: name.clone(),
+            tip: baseline.tip.clone(),
+            leads_elsewhere: baseline.tip.is_none()
+                && ask.into.is_some_and(|name| root.git.is_revision(name).unwrap_or(false)),
+        }),
+        None => None,
+    };
+    if let Err(unsafe_now) = preflight::output_branch(asked.as_ref(), &desk.context.branch) {
+        let mut refusal = told(desk, ask.task, unsafe_now, &root, residue);
+        if !claimed.again {
+            was_given_back(&mut refusal, ask.task);
+        }
+        return refused(refusal);
+    }
+    claimed.output_branch.clone_from(&output);
+    reservation.output_branch = output;
+    reservation.baseline = baseline;
+    desk.rewrite(&reservation)?;
+    Ok(Ok(claimed))
+}
+
+type Observed = (crate::domain::merge::residue::Residue, Option<String>, Baseline);
+
+fn observe(root: &MergeRoot, wanted: Option<&str>) -> Result<Observed, crate::sys::git::GitFailure> {
+    let git = &root.git;
+    let residue = git.residue()?;
+    let head = git.head_branch()?;
+    let output = wanted.map(str::to_owned).or_else(|| head.clone());
+    let tip = match &output {
+        Some(output) => git.oid(output)?,
+        None => None,
+    };
+    let baseline =
+        Baseline { head: head.or_else(|| residue.head.clone()), tip, index: Some(git.index_digest()?) };
+    Ok((residue, output, baseline))
+}

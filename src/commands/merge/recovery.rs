@@ -1,0 +1,233 @@
+//! The armed half of `merge force-release`: from a reservation whose session is gone to a free mutex
+//! and a clean shared root, with nothing lost on the way.
+
+use std::path::PathBuf;
+
+use super::desk::{Desk, git_failure, not_writable, unreadable};
+use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::liveness::Liveness;
+use crate::domain::merge::residue::{self, Remedy, Residue};
+use crate::domain::merge::rules::{self, Seen};
+use crate::domain::merge::verdict::{ForceReleased, Holder, MergeVerdict, RecoveryFailed, Remedied, Rescued};
+use crate::store::mutex::{self, Look};
+use crate::sys::git::Git;
+use crate::sys::git::worktree::MergeRoot;
+use crate::sys::{digest, failpoint, shell};
+
+/// What an armed command asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The token of the dry run.
+    pub expect: &'a str,
+    /// The remedy that was named.
+    pub remedy: Remedy,
+}
+
+/// The name of exactly this holder and this residue: two digests, so that it can be told which of
+/// the two changed.
+///
+/// # Errors
+/// It cannot be computed.
+pub fn token(look: &Look, residue: &Residue) -> Result<String, Failure> {
+    let half = |text: &[u8]| {
+        digest::short(text).ok_or_else(|| Failure::new(FailureKind::Fatal, "no token could be computed"))
+    };
+    Ok(format!("{}-{}", holder_half(look)?, half(&rules::residue_text(residue))?))
+}
+
+fn holder_half(look: &Look) -> Result<String, Failure> {
+    digest::short(&rules::holder_text(&look.seen, &look.raw))
+        .ok_or_else(|| Failure::new(FailureKind::Fatal, "no token could be computed"))
+}
+
+/// The armed command, to be copied as it is.
+#[must_use]
+pub fn armed(desk: &Desk<'_>, remedy: Remedy, token: &str) -> String {
+    let remedy = remedy.option().map(|option| format!("{option} ")).unwrap_or_default();
+    desk.command(&format!("force-release {remedy}--yes --expect {token}"))
+}
+
+/// The shared root, or why there is none.
+///
+/// # Errors
+/// There is none.
+pub fn root(desk: &Desk<'_>) -> Result<MergeRoot, Failure> {
+    desk.root().map_err(|error| {
+        Failure::new(FailureKind::Fatal, error.to_string())
+            .detail("no_merge_root")
+            .hint("name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>")
+    })
+}
+
+/// A guard that was left behind.
+///
+/// # Errors
+/// It cannot be looked for.
+pub fn leaked_guard(desk: &Desk<'_>) -> Result<Option<PathBuf>, Failure> {
+    desk.mutex.leaked_guard().map_err(|error| unreadable(&error))
+}
+
+/// Carries out an armed command. The mutex's lock is held all the time, and the guard stands while
+/// anything is done.
+///
+/// # Errors
+/// What kept it from deciding. A refusal is no error.
+pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Failure> {
+    if desk.look()?.0.seen == Seen::Free {
+        return Ok(MergeVerdict::HolderChanged {
+            now: None,
+            expected: order.expect.to_owned(),
+            residue: false,
+        });
+    }
+    let root = root(desk)?;
+    let held = desk.hold()?;
+    if held.is_guarded() {
+        return guarded(desk, order);
+    }
+    let Some(_guard) = held.guard().map_err(|error| not_writable(&error))? else {
+        return guarded(desk, order);
+    };
+    let look = held.look().map_err(|error| unreadable(&error))?;
+    let live = mutex::liveness(&look.seen, desk.here());
+    let Some(holder) = look.seen.holder(live) else {
+        return Ok(MergeVerdict::HolderChanged {
+            now: None,
+            expected: order.expect.to_owned(),
+            residue: false,
+        });
+    };
+    let (expected_holder, _) = order.expect.split_once('-').unwrap_or((order.expect, ""));
+    if expected_holder != holder_half(&look)? {
+        let now = Some(holder);
+        return Ok(MergeVerdict::HolderChanged { now, expected: order.expect.to_owned(), residue: false });
+    }
+    if live == Liveness::Alive {
+        return Ok(MergeVerdict::RefusedLiveHolder { holder });
+    }
+    let git = root.git.until(desk.deadline());
+    let residue = git.residue().map_err(|error| git_failure(&error))?;
+    let token = token(&look, &residue)?;
+    if let Some(refusal) = refusal(desk, order, &holder, &residue, &token) {
+        return Ok(refusal);
+    }
+    failpoint::hit("recovery-judged");
+    let rescue = match cleaned(desk, &git, &holder, &residue) {
+        Ok(rescue) => rescue,
+        Err(failed) => return Ok(MergeVerdict::RecoveryFailed(*failed)),
+    };
+    // Last: until here the reservation says what was going on.
+    held.remove().map_err(|error| not_writable(&error))?;
+    failpoint::hit("recovery-removed");
+    let remedy = residue::remedy_for(&residue);
+    Ok(MergeVerdict::ForceReleased(ForceReleased { holder, remedy, rescue }))
+}
+
+/// What stands between the order and its being carried out.
+fn refusal(
+    desk: &Desk<'_>,
+    order: &Order<'_>,
+    holder: &Holder,
+    residue: &Residue,
+    token: &str,
+) -> Option<MergeVerdict> {
+    let needed = residue::remedy_for(residue);
+    if order.remedy != needed {
+        let remedied = Remedied {
+            holder: Some(holder.clone()),
+            residue: residue.clone(),
+            given: order.remedy,
+            needed,
+            command: armed(desk, needed, token),
+        };
+        return Some(if order.remedy == Remedy::None {
+            MergeVerdict::ResiduePresent(remedied)
+        } else {
+            MergeVerdict::WrongRemedy(remedied)
+        });
+    }
+    if token != order.expect {
+        let now = Some(holder.clone());
+        return Some(MergeVerdict::HolderChanged { now, expected: order.expect.to_owned(), residue: true });
+    }
+    residue.index_locked.then(|| {
+        let lock = desk.root().map(|root| root.git.git_dir().join("index.lock"));
+        let shown = lock.as_ref().map_or_else(|_| "index.lock".to_owned(), |lock| shell::quote(lock));
+        MergeVerdict::RecoveryFailed(RecoveryFailed {
+            holder: Some(holder.clone()),
+            step: "index-lock".to_owned(),
+            why:
+                "a git command holds the index of the shared root, or one that was killed left its lock there"
+                    .to_owned(),
+            rescue: None,
+            hints: vec![
+                format!("end that command; if none is running: rm {shown}"),
+                armed(desk, order.remedy, order.expect),
+            ],
+        })
+    })
+}
+
+/// Saves what is there, then brings the shared root to a clean state, and looks whether it is.
+fn cleaned(
+    desk: &Desk<'_>,
+    git: &Git,
+    holder: &Holder,
+    residue: &Residue,
+) -> Result<Option<Rescued>, Box<RecoveryFailed>> {
+    let failed = |step: &str, why: String, rescue: Option<Rescued>, hints: Vec<String>| {
+        let step = step.to_owned();
+        Box::new(RecoveryFailed { holder: Some(holder.clone()), step, why, rescue, hints })
+    };
+    let root = shell::quote(git.work_dir());
+    let again = desk.command("force-release");
+    let remedy = residue::remedy_for(residue);
+    if remedy == Remedy::None {
+        return Ok(None);
+    }
+    let rescue = git.rescue(holder.task_name()).map_err(|error| {
+        let why =
+            format!("the work in the shared root could not be saved, so nothing was discarded: {error}");
+        failed("rescue", why, None, vec![format!("git -C {root} status"), again.clone()])
+    })?;
+    failpoint::hit("recovery-rescued");
+    let (step, applied) = match remedy {
+        Remedy::AbortMerge => ("abort", git.abort_merge()),
+        Remedy::ResetHard | Remedy::None => ("reset", git.reset_hard()),
+    };
+    failpoint::hit("recovery-remedied");
+    // What git says matters less than what stands there.
+    let left = git.residue();
+    match (&left, &applied) {
+        (Ok(left), _) if left.is_clean() => Ok(Some(rescue)),
+        (_, Err(error)) => {
+            let why = format!("{error}; the work is saved, and the reservation is kept");
+            let by_hand = match remedy {
+                Remedy::AbortMerge => format!("git -C {root} reset --hard"),
+                Remedy::ResetHard | Remedy::None => format!("git -C {root} status"),
+            };
+            Err(failed(step, why, Some(rescue), vec![by_hand, again]))
+        }
+        (Ok(left), Ok(())) => {
+            let why =
+                format!("{left} is left in the shared root; the work is saved, and the reservation is kept");
+            Err(failed("residue", why, Some(rescue), vec![again]))
+        }
+        (Err(error), Ok(())) => {
+            let why = format!("whether the shared root is clean cannot be told: {error}");
+            Err(failed("residue", why, Some(rescue), vec![again]))
+        }
+    }
+}
+
+fn guarded(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Failure> {
+    let (look, live) = desk.look()?;
+    let guard = shell::quote(&desk.mutex.guard_path());
+    Ok(MergeVerdict::RecoveryFailed(RecoveryFailed {
+        holder: look.seen.holder(live),
+        step: "guard".to_owned(),
+        why: "an earlier reclaim or recovery did not end; its guard stands there".to_owned(),
+        rescue: None,
+        hints: vec![format!("rmdir {guard}"), armed(desk, order.remedy, order.expect)],
+    }))
+}

@@ -1,0 +1,221 @@
+//! The shared root: where it is, and what a merge finds there.
+
+use super::desk::{Desk, by_hand};
+use crate::context::Context;
+use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::merge::branch::{full_name, short_name};
+use crate::domain::merge::preflight::{Asked, Facts, Refused, Unsafe};
+use crate::domain::merge::residue::{Residue, remedy_for};
+use crate::domain::merge::verdict::{MergeVerdict, Refusal, StaleResidue};
+use crate::domain::task_id::TaskId;
+use crate::sys::git::GitFailure;
+use crate::sys::git::worktree::{MergeRoot, NoMergeRoot, SETTING};
+use crate::sys::shell;
+
+/// Finds the worktree in which merges run.
+///
+/// # Errors
+/// The refusal.
+pub fn find(desk: &Desk<'_>, task: &TaskId) -> Result<MergeRoot, MergeVerdict> {
+    desk.root().map_err(|why| {
+        let mut refusal = refusal(task, "worktree", why.to_string());
+        if let NoMergeRoot::NoMainWorktree { .. } = why {
+            let worktrees = desk.context.git().worktrees().unwrap_or_default();
+            for worktree in worktrees.iter().filter(|worktree| !worktree.bare && worktree.exists()) {
+                refusal.hints.push(format!("git config {SETTING} {}", shell::quote(&worktree.path)));
+            }
+            if refusal.hints.is_empty() {
+                refusal
+                    .hints
+                    .push("git worktree add ../merge-root <branch> makes a worktree to merge in".into());
+            }
+        } else {
+            refusal.hints.push(format!("git config --show-origin --get {SETTING}"));
+        }
+        MergeVerdict::PreflightMissing(refusal)
+    })
+}
+
+/// A git that failed where it should only have looked.
+#[must_use]
+pub fn git_failure(task: &TaskId, failure: &GitFailure) -> Failure {
+    let message = format!("the shared root cannot be looked at: {failure}");
+    let mut failure = Failure::new(FailureKind::Fatal, message).detail(failure.cause.word());
+    failure.tasks = vec![task.clone()];
+    failure
+}
+
+/// The root as an argument of a printed command.
+#[must_use]
+pub fn git_there(root: &MergeRoot) -> String {
+    format!("git -C {}", shell::quote(&root.path))
+}
+
+/// A refusal without hints; the reservation is kept until somebody says otherwise.
+#[must_use]
+pub fn refusal(task: &TaskId, about: &str, why: String) -> Refusal {
+    Refusal { task: task.clone(), about: about.to_owned(), why, hints: Vec::new(), kept: true }
+}
+
+/// Looks at everything that a decision on a merge stands on. `output` and `task_branch` are as they
+/// were asked for; without an output branch, what HEAD names counts.
+///
+/// # Errors
+/// git cannot tell.
+pub fn facts(
+    context: &Context,
+    root: &MergeRoot,
+    output: Option<&str>,
+    task_branch: Option<&str>,
+) -> Result<Facts, GitFailure> {
+    let residue = root.git.residue()?;
+    let head = root.git.head_branch()?;
+    let output = match output.or(head.as_deref()) {
+        Some(name) => Some(asked(root, name)?),
+        None => None,
+    };
+    let task_branch = match task_branch {
+        Some(name) => Some(asked(root, name)?),
+        None => None,
+    };
+    let branches = root.git.branches()?.into_iter().map(|branch| full_name(&branch.name)).collect();
+    let elsewhere = root.others()?.into_iter().filter_map(|worktree| {
+        let there = worktree.exists();
+        worktree.branch.map(|branch| (branch, worktree.path.to_string_lossy().into_owned(), there))
+    });
+    let elsewhere = elsewhere.collect();
+    let lock_branch = context.branch.clone();
+    Ok(Facts { residue, head, output, task_branch, branches, lock_branch, elsewhere })
+}
+
+fn asked(root: &MergeRoot, name: &str) -> Result<Asked, GitFailure> {
+    let full = full_name(name);
+    // Asked exactly: what a name could also mean is never taken for the branch.
+    let tip = root.git.resolve_ref(&full)?;
+    let leads_elsewhere = tip.is_none() && root.git.is_revision(name)?;
+    Ok(Asked { name: full, tip, leads_elsewhere })
+}
+
+/// A refusal of the preflight as it is told.
+#[must_use]
+pub fn told(
+    desk: &Desk<'_>,
+    task: &TaskId,
+    refused: Refused,
+    root: &MergeRoot,
+    residue: Residue,
+) -> MergeVerdict {
+    let there = git_there(root);
+    let with = |about: &str, why: String, hints: Vec<String>| Refusal { hints, ..refusal(task, about, why) };
+    match refused {
+        Refused::Residue => MergeVerdict::StaleMergeResidue(StaleResidue {
+            task: task.clone(),
+            remedy: remedy_for(&residue),
+            next: ends(desk, task, root, &residue),
+            residue,
+            root: shell::quote(&root.path),
+            holder: None,
+        }),
+        Refused::Dirty => dirty(task, root, &residue),
+        Refused::NoOutputBranch(branch) => MergeVerdict::PreflightMissing(with(
+            &branch,
+            format!("there is no branch {branch} to merge into"),
+            vec![format!("git aitask-lock merge release {task}"), into(task)],
+        )),
+        Refused::NoTaskBranch(branch) => MergeVerdict::PreflightMissing(with(
+            &branch,
+            format!("there is no branch {branch} that could be merged for task {task}"),
+            vec![format!("{there} branch --list"), format!("git aitask-lock merge run {task} <branch>")],
+        )),
+        Refused::WhichTaskBranch(names) if names.is_empty() => MergeVerdict::PreflightMissing(with(
+            &format!("t{task}"),
+            format!("no branch is named after task {task} (t{task}, task/{task}, aitask/t{task}_…)"),
+            vec![format!("name it: git aitask-lock merge run {task} <branch>")],
+        )),
+        Refused::WhichTaskBranch(names) => MergeVerdict::PreflightMissing(with(
+            &names.join(","),
+            format!("several branches are named after task {task}: {}", names.join(", ")),
+            names.iter().map(|name| format!("git aitask-lock merge run {task} {}", quoted(name))).collect(),
+        )),
+        Refused::Unsafe { branch, why } => {
+            let reason = match why {
+                Unsafe::LockBranch => format!("{branch} holds the task locks; nothing is merged into it"),
+                Unsafe::TaskBranch => format!("{branch} is the branch that is to be merged"),
+                Unsafe::NoBranch => format!("{branch} is no branch"),
+                Unsafe::Detached => {
+                    "no branch is checked out in the shared root (HEAD is detached)".to_owned()
+                }
+            };
+            let hints = vec![format!("git aitask-lock merge release {task}"), into(task)];
+            MergeVerdict::UnsafeOutputBranch(with(&branch, reason, hints))
+        }
+        Refused::Foreign { branch, folder } => {
+            let quoted = shell::quote(std::path::Path::new(&folder));
+            MergeVerdict::PreflightForeignWorktree(with(
+                &folder,
+                format!("the branch {branch} is checked out in another worktree: {folder}"),
+                vec![format!("git -C {quoted} switch --detach"), format!("git worktree remove {quoted}")],
+            ))
+        }
+    }
+}
+
+/// What ends what stands there, for the session that holds the reservation.
+fn ends(desk: &Desk<'_>, task: &TaskId, root: &MergeRoot, residue: &Residue) -> Vec<String> {
+    if residue.index_locked {
+        let lock = shell::quote(&root.git.git_dir().join("index.lock"));
+        return vec![format!("a git command holds the index; if none is running there: rm {lock}")];
+    }
+    if residue.merge_head.is_some() && residue.operations.is_empty() {
+        let finish = format!("resolve it, then: {} commit --no-edit", git_there(root));
+        return vec![finish, format!("or undo it: {}", desk.command(&format!("abort {task}")))];
+    }
+    by_hand(residue, root)
+}
+
+/// Tracked files are changed.
+#[must_use]
+pub fn dirty(task: &TaskId, root: &MergeRoot, residue: &Residue) -> MergeVerdict {
+    let shown: Vec<&str> = residue.dirty.iter().take(5).map(String::as_str).collect();
+    let more = if residue.dirty.len() > shown.len() { ", …" } else { "" };
+    let there = git_there(root);
+    MergeVerdict::DirtyTree(Refusal {
+        hints: vec![
+            format!("look: {there} status"),
+            format!("commit them, or put them away: {there} stash push"),
+        ],
+        ..refusal(
+            task,
+            &residue.dirty.join(","),
+            format!("tracked files are changed in the shared root: {}{more}", shown.join(", ")),
+        )
+    })
+}
+
+fn into(task: &TaskId) -> String {
+    format!("git aitask-lock merge begin {task} --into <branch>")
+}
+
+fn quoted(name: &str) -> String {
+    shell::quote(std::path::Path::new(short_name(name)))
+}
+
+/// The reservation that was taken for a merge is given back, since the merge was refused: a refusal says
+/// so, and names commands that take it anew.
+pub fn was_given_back(verdict: &mut MergeVerdict, task: &TaskId) {
+    let (MergeVerdict::DirtyTree(refusal)
+    | MergeVerdict::PreflightMissing(refusal)
+    | MergeVerdict::PreflightForeignWorktree(refusal)
+    | MergeVerdict::PreflightCheckoutFailed(refusal)
+    | MergeVerdict::PreflightHeadMismatch(refusal)
+    | MergeVerdict::UnsafeOutputBranch(refusal)) = verdict
+    else {
+        return;
+    };
+    refusal.kept = false;
+    let release = format!("git aitask-lock merge release {task}");
+    refusal.hints.retain(|hint| *hint != release);
+    for hint in &mut refusal.hints {
+        *hint = hint.replace("git aitask-lock merge run ", "git aitask-lock merge begin ");
+    }
+}

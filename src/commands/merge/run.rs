@@ -1,0 +1,227 @@
+//! `merge run`: merge a task's branch in the shared root, under a reservation.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::desk::{Desk, working_under};
+use super::root;
+use crate::commands::Answer;
+use crate::context::{Context, task_id};
+use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::merge::branch::short_name;
+use crate::domain::merge::options;
+use crate::domain::merge::outcome::{self, Observed, Outcome, Remark};
+use crate::domain::merge::preflight::{self, Plan};
+use crate::domain::merge::reservation::Reservation;
+use crate::domain::merge::verdict::{Conflict, MergeFailed, MergeVerdict, Merged, Refusal};
+use crate::domain::task_id::TaskId;
+use crate::sys::git::worktree::MergeRoot;
+use crate::sys::git::{self, Git, GitFailure};
+use crate::sys::{clock, shell};
+
+/// How our own merge shows itself to our own hook: the reservation's ID.
+pub const MARK: &str = "AITASK_LOCK_MERGE";
+
+/// How long looking may take once a merge has ended, however long that took.
+const LOOKING: Duration = Duration::from_secs(60);
+
+/// Arguments of `merge run`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The task
+    #[arg(value_name = "TASK", value_parser = task_id)]
+    pub task: TaskId,
+    /// The branch to merge; default: the one that is named after the task
+    #[arg(value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// Options for git merge
+    #[arg(last = true, value_name = "GIT_MERGE_OPTIONS", allow_hyphen_values = true)]
+    pub options: Vec<OsString>,
+}
+
+/// Runs `merge run`. Without `--timeout`, the merge and its hooks may take as long as they like.
+///
+/// # Errors
+/// What kept it from deciding.
+pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
+    check_options(&args.options)?;
+    let desk = Desk::open(context);
+    let reservation = match working_under(&desk, &args.task)? {
+        Ok(reservation) => reservation,
+        Err(refused) => return Ok(refused),
+    };
+    let ended = under(&desk, reservation, args.branch.as_deref(), &args.options)?;
+    Ok(ended.answer)
+}
+
+/// Refuses options that would make it something else than a merge.
+///
+/// # Errors
+/// Says which.
+pub fn check_options(given: &[OsString]) -> Result<(), Failure> {
+    let texts: Vec<String> = given.iter().map(|option| option.to_string_lossy().into_owned()).collect();
+    options::check(texts.iter().map(String::as_str))
+        .map_err(|why| Failure::new(FailureKind::Usage, why.to_string()).hint("git aitask-lock merge run -h"))
+}
+
+/// How a merge ended.
+pub struct Ended {
+    /// What is told.
+    pub answer: Answer,
+    /// Whether it was refused before anything was touched.
+    pub refused_before: bool,
+}
+
+impl Ended {
+    fn refused(verdict: MergeVerdict) -> Self {
+        Self { answer: Answer::of(vec![verdict.into()]), refused_before: true }
+    }
+}
+
+/// Merges under a reservation that this session holds.
+///
+/// # Errors
+/// What kept it from deciding.
+pub fn under(
+    desk: &Desk<'_>,
+    mut reservation: Reservation,
+    branch: Option<&str>,
+    options: &[OsString],
+) -> Result<Ended, Failure> {
+    let context = desk.context;
+    let task = reservation.task.clone();
+    let failed = |failure: GitFailure| root::git_failure(&task, &failure);
+    let root = match root::find(desk, &task) {
+        Ok(root) => root,
+        Err(refused) => return Ok(Ended::refused(refused)),
+    };
+    let output = reservation.output_branch.clone();
+    let wanted = branch.map(str::to_owned).or_else(|| reservation.task_branch.clone());
+    let facts = root::facts(context, &root, output.as_deref(), wanted.as_deref()).map_err(failed)?;
+    let plan = match preflight::decide(&task, &facts) {
+        Ok(plan) => plan,
+        Err(refused) => return Ok(Ended::refused(root::told(desk, &task, refused, &root, facts.residue))),
+    };
+    // Also the last look at whether it still is ours.
+    reservation.output_branch = Some(plan.output.clone());
+    reservation.task_branch = Some(plan.task_branch.clone());
+    desk.rewrite(&reservation)?;
+    if let Some(refused) = stand_on(&task, &root, &plan).map_err(failed)? {
+        return Ok(Ended::refused(refused));
+    }
+    let tips = (tip(&root.git, &plan.output), tip(&root.git, &plan.task_branch));
+    let (tip_before, task_tip) = match tips {
+        (Ok(Some(tip)), Ok(Some(task_tip))) => (tip, task_tip),
+        (Err(failure), _) | (_, Err(failure)) => return Err(failed(failure)),
+        _ => {
+            let gone = preflight::Refused::NoTaskBranch(short_name(&plan.task_branch).to_owned());
+            return Ok(Ended::refused(root::told(desk, &task, gone, &root, facts.residue)));
+        }
+    };
+
+    let limit =
+        if context.global.timeout.is_some() { context.deadline() } else { clock::deadline_in(Duration::MAX) };
+    let merged = root.git.until(limit).merge(&plan.task_branch, options, (MARK, &reservation.id));
+
+    let looking = root.git.until(clock::deadline_in(LOOKING));
+    let observed = observe(&looking, &plan, tip_before, task_tip).map_err(failed)?;
+    let answer = told(&task, &root, &plan, merged, observed);
+    Ok(Ended { answer, refused_before: false })
+}
+
+fn tip(git: &Git, branch: &str) -> Result<Option<String>, GitFailure> {
+    git.resolve_ref(branch)
+}
+
+/// Puts HEAD on the output branch, and makes sure that it is there: the refusal if not.
+fn stand_on(task: &TaskId, root: &MergeRoot, plan: &Plan) -> Result<Option<MergeVerdict>, GitFailure> {
+    let branch = short_name(&plan.output);
+    let there = root::git_there(root);
+    let mut said = None;
+    if plan.checkout {
+        let answer = root.git.checkout(&plan.output, plan.past_stale_entries)?;
+        if !answer.ok() {
+            said = Some(GitFailure::of_exit("checkout", answer.code, &answer.stderr).said);
+        }
+    }
+    let head = root.git.head_branch()?;
+    if head.as_ref() == Some(&plan.output) {
+        if !plan.checkout {
+            return Ok(None);
+        }
+        // A hook of the checkout, or a filter, may have left something.
+        let residue = root.git.residue()?;
+        return Ok((!residue.is_clean()).then(|| root::dirty(task, root, &residue)));
+    }
+    let now = head.as_deref().map_or("a detached HEAD", short_name);
+    let quoted = shell::quote(std::path::Path::new(branch));
+    let hints = vec![format!("{there} switch {quoted}"), format!("git aitask-lock merge run {task}")];
+    let refusal = |why| Refusal { hints, ..root::refusal(task, branch, why) };
+    Ok(Some(match said {
+        Some(said) => MergeVerdict::PreflightCheckoutFailed(refusal(format!(
+            "{branch} could not be checked out in the shared root: {said}"
+        ))),
+        None => MergeVerdict::PreflightHeadMismatch(refusal(format!(
+            "the shared root stands on {now}, not on {branch}"
+        ))),
+    }))
+}
+
+fn observe(git: &Git, plan: &Plan, tip_before: String, task_tip: String) -> Result<Observed, GitFailure> {
+    let tip = git.resolve_ref(&plan.output)?;
+    let contained = match &tip {
+        Some(tip) => git.is_ancestor(&task_tip, tip)?,
+        None => false,
+    };
+    Ok(Observed { tip_before, task_tip, tip, contained, head: git.head_branch()?, residue: git.residue()? })
+}
+
+/// The outcome as it is told.
+fn told(
+    task: &TaskId,
+    root: &MergeRoot,
+    plan: &Plan,
+    ended: Result<git::Answer, GitFailure>,
+    observed: Observed,
+) -> Answer {
+    let task = task.clone();
+    match outcome::decide(plan, &observed) {
+        Outcome::Merged { tip, how, remarks } => {
+            let merged = Merged {
+                task,
+                oid: tip,
+                output_branch: plan.output.clone(),
+                task_branch: plan.task_branch.clone(),
+                how: how.to_owned(),
+            };
+            let remarks = remarks.into_iter().map(|remark| match remark {
+                Remark::HeadMoved => format!(
+                    "the shared root does not stand on {} any more: something switched it after the merge",
+                    short_name(&plan.output)
+                ),
+                Remark::NotClean => format!(
+                    "the shared root is not clean after the merge: {}; look: {} status",
+                    observed.residue,
+                    root::git_there(root)
+                ),
+            });
+            Answer::of(vec![MergeVerdict::MergeOk(merged).into()]).warn(remarks)
+        }
+        Outcome::Conflict(paths) => {
+            let conflict = Conflict { task, paths, root: shell::quote(&root.path) };
+            Answer::of(vec![MergeVerdict::MergeConflict(conflict).into()])
+        }
+        Outcome::Failed => {
+            let (code, said) = match ended {
+                Ok(answer) => {
+                    let words = [answer.stdout, answer.stderr].concat();
+                    (Some(answer.code), GitFailure::of_exit("merge", answer.code, &words).said)
+                }
+                Err(failure) => (None, failure.to_string()),
+            };
+            let residue = observed.residue;
+            let failed = MergeFailed { task, code, said, residue, root: shell::quote(&root.path) };
+            Answer::of(vec![MergeVerdict::MergeFailed(failed).into()])
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a `hook` command came to, as a line and in sentences.
+
+use super::escape::{for_field, for_terminal};
+use super::{Printed, View, style};
+use crate::domain::hook::{HookVerdict, Hooks, State};
+use crate::domain::liveness::Liveness;
+
+/// Renders one outcome as its line, without the line break: `WORD:folder|hook=state|…`.
+#[must_use]
+pub fn porcelain(verdict: &HookVerdict) -> String {
+    let fields: Vec<String> = match verdict {
+        HookVerdict::HooksInstalled(hooks)
+        | HookVerdict::HooksPartly(hooks)
+        | HookVerdict::HooksMissing(hooks)
+        | HookVerdict::HooksRemoved(hooks) => std::iter::once(hooks.folder.clone())
+            .chain(hooks.hooks.iter().map(|(name, state)| format!("{name}={}", state.word())))
+            .collect(),
+        HookVerdict::CommitRefused { holder } => vec![
+            holder.task_name().to_owned(),
+            holder.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+            holder.liveness.word().to_owned(),
+        ],
+    };
+    let fields: Vec<String> = fields.iter().map(|field| for_field(field)).collect();
+    format!("{}:{}", verdict.word(), fields.join("|"))
+}
+
+/// Tells one outcome.
+pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
+    let folder = |hooks: &Hooks| for_terminal(&hooks.folder);
+    match verdict {
+        HookVerdict::HooksInstalled(hooks) => {
+            let text = format!(
+                "Commits in the shared root are refused while another session holds the merge reservation ({}).",
+                folder(hooks)
+            );
+            say(&text, view, printed);
+        }
+        HookVerdict::HooksRemoved(hooks) => {
+            say(&format!("The hooks are not in force any more ({}).", folder(hooks)), view, printed);
+        }
+        HookVerdict::HooksMissing(hooks) => {
+            printed.stdout.push_str(&format!("The hooks are not installed ({}).\n", folder(hooks)));
+            printed.stderr.push_str(&style::hint("git aitask-lock hook install"));
+        }
+        HookVerdict::HooksPartly(hooks) => {
+            printed.stdout.push_str(&format!("The hooks are only partly in force ({}).\n", folder(hooks)));
+            for (name, state) in &hooks.hooks {
+                printed.stdout.push_str(&format!("  {name}: {}\n", told(*state)));
+            }
+            printed.stderr.push_str(&style::hint("git aitask-lock hook install"));
+        }
+        HookVerdict::CommitRefused { holder } => {
+            let session = match (holder.damage, holder.pid) {
+                (Some(damage), _) => damage.to_string(),
+                (None, Some(pid)) => format!("session process {pid}, {}", holder.liveness.word()),
+                (None, None) => holder.liveness.to_string(),
+            };
+            printed.stderr.push_str(&style::refused(&format!(
+                "no commit here now: task {} holds the merge reservation of this folder ({session})",
+                for_terminal(holder.task_name())
+            )));
+            let next =
+                if holder.liveness == Liveness::Alive { "merge status" } else { "merge force-release" };
+            printed.stderr.push_str(&style::hint(&format!("git aitask-lock {next}")));
+            printed.stderr.push_str(&style::hint("to commit all the same: git commit --no-verify"));
+        }
+    }
+}
+
+fn told(state: State) -> &'static str {
+    match state {
+        State::None => "not there",
+        State::Foreign => "another hook, without ours",
+        State::Installed => "in force",
+        State::Damaged => "changed since it was installed, or not executable",
+    }
+}
+
+fn say(text: &str, view: &View, printed: &mut Printed) {
+    if !view.quiet {
+        printed.stdout.push_str(text);
+        printed.stdout.push('\n');
+    }
+}

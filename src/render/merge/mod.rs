@@ -1,0 +1,7 @@
+//! The outcomes of the merge commands, as a line and in sentences.
+
+mod human;
+mod porcelain;
+
+pub use human::human;
+pub use porcelain::porcelain;

@@ -1,0 +1,253 @@
+//! Saves the tracked state of a worktree as a commit, a half-resolved conflict included, without
+//! touching it: the index is worked on in a copy, and the files are only read.
+//!
+//! The commit's tree is what the files hold. Its parents are HEAD, MERGE_HEAD while there is one, and,
+//! where something was staged that the files do not hold, a commit of what was staged.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Answer, Cause, Git, GitFailure, Hooks};
+use crate::domain::merge::verdict::Rescued;
+use crate::domain::moment;
+use crate::sys::{clock, random, shell};
+
+/// Where rescued work is kept. Nothing removes it by itself.
+pub const NAMESPACE: &str = "refs/aitask-lock/rescued/";
+
+impl Git {
+    /// Saves the tracked state of this worktree under [`NAMESPACE`]; `label` is the task it belongs
+    /// to, as far as that is known.
+    ///
+    /// # Errors
+    /// It is not saved, or not all of it: nothing may be discarded then.
+    pub fn rescue(&self, label: &str) -> Result<Rescued, GitFailure> {
+        let folder = tempfile::Builder::new()
+            .prefix("aitask-lock-rescue-")
+            .tempdir_in(self.git_dir())
+            .map_err(|error| not_saved(&format!("no file can be made in the git directory: {error}")))?;
+        let head = self.oid("HEAD")?;
+        let merge_head = self.pseudo_ref("MERGE_HEAD")?.filter(|oid| !oid.is_empty());
+
+        let mut staged = Copy::of(self, folder.path().join("staged"))?;
+        staged.drop_unmerged()?;
+        let staged_tree = staged.tree()?;
+        let mut files = Copy::of(self, folder.path().join("files"))?;
+        files.take_files()?;
+        let tree = files.tree()?;
+
+        let mut parents: Vec<String> = head.iter().cloned().chain(merge_head).collect();
+        let head_tree = match &head {
+            Some(head) => self.rev(&format!("{head}^{{tree}}"))?,
+            None => None,
+        };
+        if staged_tree != tree && Some(&staged_tree) != head_tree.as_ref() {
+            let of: Vec<String> = head.into_iter().collect();
+            let subject = format!("What task {label} had staged");
+            parents.push(self.commit_tree(&staged_tree, &of, &subject)?);
+        }
+        let commit = self.commit_tree(&tree, &parents, &format!("Rescued work of task {label}"))?;
+        let reference = reference(label)?;
+        self.swap_ref(&reference, None, &commit, "aitask-lock: rescue")?;
+        let restore =
+            format!("git -C {} restore --source={commit} --worktree -- .", shell::quote(self.work_dir()));
+        Ok(Rescued { reference, commit, restore })
+    }
+
+    fn commit_tree(&self, tree: &str, parents: &[String], subject: &str) -> Result<String, GitFailure> {
+        let mut args = vec!["commit-tree", tree];
+        for parent in parents {
+            args.extend(["-p", parent]);
+        }
+        args.extend(["-m", subject]);
+        // Work is saved for people who never configured who they are as well.
+        let env = ["AUTHOR", "COMMITTER"].into_iter().flat_map(|role| {
+            [("NAME", "git-aitask-lock"), ("EMAIL", "git-aitask-lock@localhost")]
+                .map(|(part, value)| (format!("GIT_{role}_{part}").into(), value.into()))
+        });
+        let env: Vec<(OsString, OsString)> = env.collect();
+        let answer = self.run_with(Hooks::Off, &args, &env, None)?;
+        if answer.ok() {
+            Ok(answer.line())
+        } else {
+            Err(GitFailure::of_exit("commit-tree", answer.code, &answer.stderr))
+        }
+    }
+}
+
+fn not_saved(why: &str) -> GitFailure {
+    GitFailure::new("rescue", Cause::Other, why.as_bytes())
+}
+
+/// `<task>-<time>-<random>`: no two are alike, and they sort by task and time.
+fn reference(label: &str) -> Result<String, GitFailure> {
+    let random = random::hex128().map_err(|error| not_saved(&error.to_string()))?;
+    let random = random.get(..8).unwrap_or_default();
+    let time = moment::stamp(clock::now()).replace([':', '-'], "");
+    // Two dots in a row are no part of a reference's name.
+    let label = label.replace("..", "--");
+    Ok(format!("{NAMESPACE}{label}-{time}-{random}"))
+}
+
+/// A copy of the index that is worked on in place of the real one.
+struct Copy<'a> {
+    git: &'a Git,
+    path: PathBuf,
+}
+
+impl<'a> Copy<'a> {
+    fn of(git: &'a Git, path: PathBuf) -> Result<Self, GitFailure> {
+        let index = git.git_dir().join("index");
+        let failed = |error: std::io::Error| not_saved(&format!("the index cannot be copied: {error}"));
+        match fs::metadata(&index) {
+            Ok(data) => {
+                fs::copy(&index, &path).map_err(failed)?;
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+                // git takes a file that is as old as the index for possibly changed. A copy that looks
+                // younger would let such a change slip through.
+                let copy = fs::File::options().write(true).open(&path).map_err(failed)?;
+                copy.set_modified(data.modified().map_err(failed)?).map_err(failed)?;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+        Ok(Self { git, path })
+    }
+
+    fn run(&self, args: &[&str], stdin: Option<Vec<u8>>) -> Result<Answer, GitFailure> {
+        let env = [("GIT_INDEX_FILE".into(), self.path.clone().into_os_string())];
+        self.git.run_with(Hooks::Off, args, &env, stdin)
+    }
+
+    fn must(&self, args: &[&str], stdin: Option<Vec<u8>>) -> Result<Vec<u8>, GitFailure> {
+        let answer = self.run(args, stdin)?;
+        let verb = args.first().copied().unwrap_or_default();
+        if answer.ok() {
+            Ok(answer.stdout)
+        } else {
+            Err(GitFailure::of_exit(verb, answer.code, &answer.stderr))
+        }
+    }
+
+    fn tree(&self) -> Result<String, GitFailure> {
+        let tree = self.must(&["write-tree"], None)?;
+        Ok(String::from_utf8_lossy(&tree).trim_end().to_owned())
+    }
+
+    /// Takes unmerged entries out: what is staged of them is in the commits that are being merged.
+    fn drop_unmerged(&mut self) -> Result<(), GitFailure> {
+        let unmerged = self.unmerged()?;
+        if unmerged.is_empty() {
+            return Ok(());
+        }
+        let zero = self.git.oid("HEAD")?.map_or(40, |head| head.len());
+        let mut input = Vec::new();
+        for path in unmerged {
+            input.extend_from_slice(format!("0 {}\t", "0".repeat(zero)).as_bytes());
+            input.extend_from_slice(&path);
+            input.push(0);
+        }
+        self.must(&["update-index", "-z", "--index-info"], Some(input)).map(drop)
+    }
+
+    fn unmerged(&self) -> Result<Vec<Vec<u8>>, GitFailure> {
+        let listing = self.must(&["ls-files", "--unmerged", "-z"], None)?;
+        let paths = records(&listing).filter_map(|entry| entry.splitn(2, |&byte| byte == b'\t').nth(1));
+        let mut paths: Vec<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Stages what the tracked files hold, and what stands where HEAD has a file that the index does
+    /// not know any more: `reset --hard` would write over it.
+    fn take_files(&mut self) -> Result<(), GitFailure> {
+        let in_the_way = self.in_the_way()?;
+        self.run(&["-c", "core.safecrlf=false", "add", "--update", "--ignore-errors"], None)?;
+        if !in_the_way.is_empty() {
+            self.add(&in_the_way)?;
+        }
+        // Whatever git would not take by itself (a filter that fails, an odd path) is taken as it is.
+        let mut left = self.unmerged()?;
+        let changed = self.must(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], None)?;
+        left.extend(records(&changed).map(<[u8]>::to_vec));
+        for path in left {
+            self.take_as_it_is(&path)?;
+        }
+        Ok(())
+    }
+
+    fn in_the_way(&self) -> Result<Vec<Vec<u8>>, GitFailure> {
+        if self.git.oid("HEAD")?.is_none() {
+            return Ok(Vec::new());
+        }
+        let removed = self.must(
+            &["diff-index", "--cached", "--no-renames", "--diff-filter=D", "-z", "--name-only", "HEAD"],
+            None,
+        )?;
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        for path in records(&removed) {
+            let Some(there) = self.nearest(path) else { continue };
+            if !found.contains(&there) {
+                found.push(there);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The path itself where something stands, else the file that stands where one of its folders
+    /// should be.
+    fn nearest(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let path = Path::new(OsStr::from_bytes(path));
+        for (depth, part) in path.ancestors().enumerate().filter(|(_, part)| !part.as_os_str().is_empty()) {
+            if let Ok(data) = self.git.work_dir().join(part).symlink_metadata() {
+                let counts = depth == 0 || !data.is_dir();
+                return counts.then(|| part.as_os_str().as_bytes().to_vec());
+            }
+        }
+        None
+    }
+
+    fn add(&self, paths: &[Vec<u8>]) -> Result<(), GitFailure> {
+        let mut args: Vec<OsString> =
+            ["--literal-pathspecs", "add", "--force", "--"].into_iter().map(OsString::from).collect();
+        args.extend(paths.iter().map(|path| OsString::from_vec(path.clone())));
+        let env = [("GIT_INDEX_FILE".into(), self.path.clone().into_os_string())];
+        let answer = self.git.run_with(Hooks::Off, &args, &env, None)?;
+        if answer.ok() { Ok(()) } else { Err(GitFailure::of_exit("add", answer.code, &answer.stderr)) }
+    }
+
+    fn take_as_it_is(&self, path: &[u8]) -> Result<(), GitFailure> {
+        let file = self.git.work_dir().join(Path::new(OsStr::from_bytes(path)));
+        let shown = String::from_utf8_lossy(path).into_owned();
+        let failed = |error: std::io::Error| not_saved(&format!("{shown} cannot be read: {error}"));
+        let (mode, content) = match file.symlink_metadata() {
+            Ok(data) if data.is_file() => {
+                let executable = data.permissions().mode() & 0o100 != 0;
+                (if executable { "100755" } else { "100644" }, fs::read(&file).map_err(failed)?)
+            }
+            Ok(data) if data.is_symlink() => {
+                ("120000", fs::read_link(&file).map_err(failed)?.into_os_string().into_vec())
+            }
+            // A submodule keeps its own files, and nothing of them is ever discarded; what is no
+            // file at all is not tracked.
+            Ok(_) | Err(_) => ("0", Vec::new()),
+        };
+        let oid = if mode == "0" {
+            "0".repeat(self.git.oid("HEAD")?.map_or(40, |head| head.len()))
+        } else {
+            let made = self.must(&["hash-object", "-w", "--no-filters", "--stdin"], Some(content))?;
+            String::from_utf8_lossy(&made).trim_end().to_owned()
+        };
+        let mut input = format!("{mode} {oid}\t").into_bytes();
+        input.extend_from_slice(path);
+        input.push(0);
+        self.must(&["update-index", "-z", "--index-info"], Some(input)).map(drop)
+    }
+}
+
+fn records(listing: &[u8]) -> impl Iterator<Item = &[u8]> {
+    listing.split(|&byte| byte == 0).filter(|entry| !entry.is_empty())
+}

@@ -1,0 +1,190 @@
+//! What is discarded is saved first: the commit holds every tracked byte, and saving touches nothing.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use git_aitask_lock::domain::merge::verdict::Rescued;
+use git_aitask_lock::sys::git::Git;
+
+use crate::support::merging::Scene;
+use crate::support::{Lab, Output, Repo};
+
+fn git_of(repo: &Repo<'_>) -> Git {
+    Git::of_worktree(&repo.git_dir(), &repo.path, Instant::now() + Duration::from_secs(60))
+}
+
+/// Saves, and makes sure that nothing at all was touched by that.
+fn rescued(repo: &Repo<'_>) -> Rescued {
+    let index = repo.git_dir().join("index");
+    let before = (std::fs::read(&index).ok(), repo.git(&["status", "--porcelain=v2", "--untracked-files"]));
+    let names = |folder: &std::path::Path| {
+        let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let listed = names(&repo.git_dir());
+    let bytes = std::fs::read(&index).ok();
+    let rescued = git_of(repo).rescue("42").unwrap();
+    assert_eq!(std::fs::read(&index).ok(), bytes, "the index is as it was");
+    assert_eq!(names(&repo.git_dir()), listed, "nothing is left in the git directory");
+    assert_eq!(repo.git(&["status", "--porcelain=v2", "--untracked-files"]), before.1);
+    assert_eq!(repo.tip(&rescued.reference).as_ref(), Some(&rescued.commit));
+    rescued
+}
+
+fn restore(lab: &Lab, rescued: &Rescued) {
+    let mut shell = lab.command("bash");
+    shell.args(["-c", &rescued.restore]);
+    Output::of(shell).success(&rescued.restore);
+}
+
+#[test]
+fn a_half_resolved_conflict_comes_back_byte_for_byte() {
+    let lab = Lab::empty();
+    let scene = Scene::in_place(lab.alone("with a\nnewline"), "file", "file");
+    let root = &scene.root;
+    for name in ["deleted", "binary", "run", "staged"] {
+        root.commit(name, "before\n");
+    }
+    let _stops = root.try_git(&["merge", "t42"]);
+    let half = b"<<<<<<< HEAD\r\nhalf\0resolved\n=======\n\xff\n>>>>>>> t42".to_vec();
+    scene.write("file", &half);
+    scene.write("binary", [0, 1, 2, 255]);
+    std::fs::remove_file(root.path.join("deleted")).unwrap();
+    std::fs::set_permissions(root.path.join("run"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    scene.write("staged", "staged\n");
+    scene.write("new", "new and staged\n");
+    root.git(&["add", "staged", "new"]);
+    scene.write("staged", "and changed again\n");
+    scene.write("untracked", "mine\n");
+
+    let saved = rescued(root);
+    let parents = root.git(&["show", "-s", "--format=%P", &saved.commit]);
+    let parents: Vec<&str> = parents.split(' ').collect();
+    assert_eq!(parents[..2], [scene.main(), root.git(&["rev-parse", "t42"])]);
+    // What was staged and is in no file any more.
+    assert_eq!(root.git(&["show", &format!("{}:staged", parents[2])]), "staged");
+
+    root.git(&["reset", "-q", "--hard"]);
+    assert_eq!(scene.changes(), "?? untracked");
+    restore(&lab, &saved);
+    assert_eq!(scene.read("file"), half);
+    assert_eq!(scene.read("binary"), [0, 1, 2, 255]);
+    assert_eq!(scene.read("staged"), b"and changed again\n");
+    assert_eq!(scene.read("new"), b"new and staged\n");
+    assert_eq!(scene.read("untracked"), b"mine\n");
+    assert!(!root.path.join("deleted").exists());
+    assert_eq!(std::fs::metadata(root.path.join("run")).unwrap().permissions().mode() & 0o111, 0o111);
+}
+
+#[test]
+fn what_a_reset_would_write_over_is_saved_although_untracked() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.write("folder/inner", "before\n");
+    scene.root.git(&["add", "."]);
+    scene.root.git(&["commit", "-qm", "more"]);
+    scene.root.git(&["rm", "-q", "--cached", "file", "folder/inner"]);
+    scene.write("file", "untracked now\n");
+    std::fs::remove_dir_all(scene.root.path.join("folder")).unwrap();
+    scene.write("folder", "a file in the way\n");
+    let saved = rescued(&scene.root);
+    scene.root.git(&["reset", "-q", "--hard"]);
+    assert_eq!(scene.read("file"), b"content\n");
+    let shown = |path: &str| scene.root.git(&["show", &format!("{}:{path}", saved.commit)]);
+    assert_eq!(
+        (shown("file"), shown("folder")),
+        ("untracked now".to_owned(), "a file in the way".to_owned())
+    );
+}
+
+#[test]
+fn what_git_will_not_add_is_saved_as_it_is() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.write(".gitattributes", "file filter=broken\n");
+    scene.root.git(&["add", "."]);
+    scene.root.git(&["commit", "-qm", "attributes"]);
+    scene.root.git(&["config", "filter.broken.clean", "false"]);
+    scene.root.git(&["config", "filter.broken.required", "true"]);
+    scene.root.git(&["config", "core.safecrlf", "true"]);
+    scene.write("file", "cannot be cleaned\n");
+    scene.write("other", "mixed\r\nends\n");
+    let saved = git_of(&scene.root).rescue("42").unwrap();
+    let shown = |path: &str| {
+        let show = scene.root.try_git(&["cat-file", "blob", &format!("{}:{path}", saved.commit)]);
+        show.stdout
+    };
+    assert_eq!((shown("file"), shown("other")), ("cannot be cleaned\n".into(), "mixed\r\nends\n".into()));
+}
+
+#[test]
+fn a_repository_without_a_commit_and_one_without_identity() {
+    let lab = Lab::empty();
+    lab.git(lab.root(), &["init", "-q", "unborn"]);
+    let unborn = lab.at("unborn");
+    std::fs::write(unborn.path.join("a"), "first\n").unwrap();
+    unborn.git(&["add", "a"]);
+    unborn.git(&["config", "user.useConfigOnly", "true"]);
+    let saved = rescued(&unborn);
+    assert_eq!(unborn.git(&["show", &format!("{}:a", saved.commit)]), "first");
+}
+
+#[test]
+fn what_cannot_be_saved_is_not_discarded() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.merge(&["begin", "42"]).expect("MERGE_CONFLICT", 23);
+    scene.write("file", "half\n");
+    // A reference in the way of ours, whoever runs the test.
+    scene.root.git(&["update-ref", "refs/aitask-lock/rescued", "HEAD"]);
+    scene.merge(&["abort", "42"]).expect_line("ABORT_FAILED:rescue|42|kept", 29);
+    assert_eq!((scene.read("file"), scene.status().as_str()), (b"half\n".to_vec(), "HELD"));
+    scene.root.git(&["update-ref", "-d", "refs/aitask-lock/rescued"]);
+    scene.merge(&["abort", "42"]).expect("ABORTED", 0);
+}
+
+#[test]
+fn an_abort_saves_what_it_undoes() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.merge(&["begin", "42"]).expect("MERGE_CONFLICT", 23);
+    scene.write("file", "half resolved\n");
+    let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
+    assert_eq!(scene.changes(), "");
+    let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
+    let mut shell = lab.command("bash");
+    shell.args(["-c", command]);
+    Output::of(shell).success(command);
+    assert_eq!(scene.read("file"), b"half resolved\n");
+}
+
+#[test]
+fn a_reset_ends_operations_of_every_kind() {
+    let kinds: [(&str, &[&[&str]]); 7] = [
+        ("merge", &[&["merge", "t42"]]),
+        ("rebase", &[&["rebase", "t42"]]),
+        ("rebase", &[&["rebase", "--apply", "t42"]]),
+        ("cherry-pick", &[&["cherry-pick", "t42"]]),
+        ("revert", &[&["revert", "--no-edit", "t42"]]),
+        ("bisect", &[&["bisect", "start", "HEAD", "HEAD~"]]),
+        ("dirty", &[&["rm", "-q", "file"]]),
+    ];
+    for (state, commands) in kinds {
+        let lab = Lab::empty();
+        let scene = Scene::conflicting(&lab);
+        let before = scene.main();
+        for command in commands {
+            let _stops_half_way = scene.root.try_git(command);
+        }
+        let git = git_of(&scene.root);
+        assert_eq!(git.residue().unwrap().state(), state);
+        scene.write("untracked", "mine\n");
+        let _saved = rescued(&scene.root);
+        git.reset_hard().unwrap();
+        let left = git.residue().unwrap();
+        assert!(left.is_clean(), "{state}: {left}");
+        assert_eq!(scene.root.git(&["symbolic-ref", "HEAD"]), "refs/heads/main", "{state}");
+        assert_eq!((scene.main(), scene.read("untracked")), (before, b"mine\n".to_vec()), "{state}");
+    }
+}
