@@ -37,7 +37,8 @@ fn check(line: &str, place: &str) {
             command = below;
         } else if command.has_subcommands() && word.starts_with(|c: char| c.is_ascii_lowercase()) {
             // Prose after the program's name is no command; a word that could be one must be one.
-            let prose = ["for", "starts", "must", "is", "in", "to", "and", "as", "says", "list,", "names", "takes"];
+            let prose =
+                ["for", "starts", "must", "is", "in", "to", "and", "as", "says", "list,", "names", "takes"];
             assert!(prose.contains(&word), "{place} prints an unknown command '{word}': {line}");
             break;
         }

@@ -200,10 +200,11 @@ fn step(
         _ => {}
     }
     // What a lost session left in the shared root is found out before anything is touched.
-    if view.ruling != Ruling::Again && matches!(view.live, Liveness::Dead(_)) {
-        if let Some(refusal) = residue(desk, ask, root, &view)? {
-            return Ok(refusal);
-        }
+    if view.ruling != Ruling::Again
+        && matches!(view.live, Liveness::Dead(_))
+        && let Some(refusal) = residue(desk, ask, root, &view)?
+    {
+        return Ok(refusal);
     }
 
     let held = desk.hold_until(wait.patience())?;
