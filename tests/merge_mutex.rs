@@ -18,7 +18,7 @@ pub fn root<'lab>(lab: &'lab Lab, name: &str) -> Repo<'lab> {
 }
 
 /// A command of the mutex.
-pub fn merge<'lab>(repo: &Repo<'lab>, args: &[&str]) -> crate::support::Run {
+pub fn merge(repo: &Repo<'_>, args: &[&str]) -> crate::support::Run {
     repo.lock(&[&["merge"], args].concat())
 }
 
