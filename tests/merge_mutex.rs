@@ -18,7 +18,7 @@ pub fn root<'lab>(lab: &'lab Lab, name: &str) -> Repo<'lab> {
 }
 
 /// A command of the mutex.
-pub fn merge<'lab>(repo: &Repo<'lab>, args: &[&str]) -> crate::support::Run {
+pub fn merge(repo: &Repo<'_>, args: &[&str]) -> crate::support::Run {
     repo.lock(&[&["merge"], args].concat())
 }
 
@@ -243,7 +243,8 @@ fn waiters_come_in_order_past_a_killed_and_a_stopped_one() {
     let status: serde_json::Value =
         serde_json::from_str(&repo.human(&["merge", "status", "--json"]).go().stdout).unwrap();
     let queue = status["results"][0]["queue"].as_array().unwrap();
-    let tasks: Vec<&str> = queue.iter().map(|waiter| waiter["task"].as_str().unwrap()).collect();
+    let tasks: Vec<&str> =
+        queue.iter().map(|waiter| waiter["task"].as_str().unwrap_or_else(|| panic!("{status}"))).collect();
     assert_eq!(tasks, ["2", "4", "5"], "who waits, in order");
     merge(&repo, &["release", "1"]).session(&first).go().expect("RELEASED", 0);
     let (output, third) = third.end();

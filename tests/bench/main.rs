@@ -14,6 +14,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod mutex;
+
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -148,4 +150,5 @@ fn without_a_remote() {
 fn main() {
     with_a_remote();
     without_a_remote();
+    mutex::hand_overs();
 }

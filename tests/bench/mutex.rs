@@ -1,0 +1,58 @@
+//! How long the merge mutex takes from one session to the next, beside the time of one `merge status`.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::support::actors::wait_until;
+use super::support::{Lab, Output, Repo, Session};
+use super::{median, time};
+
+/// Hand-overs of each kind.
+const ROUNDS: usize = 20;
+
+fn merge(repo: &Repo<'_>, session: &Session, args: &[&str]) -> std::process::Command {
+    repo.lock(&[&["merge"], args].concat()).session(session).into_command()
+}
+
+/// Milliseconds from the end of one reservation to the next, which a waiter takes.
+fn hand_over(repo: &Repo<'_>, by_death: bool) -> f64 {
+    let file = repo.git_dir().join("aitask-lock/merge.yaml");
+    let queue = repo.git_dir().join("aitask-lock/queue");
+    let (mut first, second) = (Session::start(), Session::start());
+    Output::of(merge(repo, &first, &["claim", "1"])).expect("MERGE_CLAIMED", 0);
+    let waiter = merge(repo, &second, &["claim", "2", "--wait", "60"]);
+    let waiter = { waiter }.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("it waits", || std::fs::read_dir(&queue).is_ok_and(|mut tickets| tickets.next().is_some()));
+    // It looks once more, and falls asleep.
+    std::thread::sleep(Duration::from_millis(100));
+    let before = std::fs::read(&file).unwrap();
+    let started = Instant::now();
+    if by_death {
+        first.end();
+    } else {
+        Output::of(merge(repo, &first, &["release", "1"])).expect("RELEASED", 0);
+    }
+    let taken = || std::fs::read(&file).is_ok_and(|now| now != before);
+    while !taken() {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    let spent = started.elapsed().as_secs_f64() * 1000.0;
+    Output::from(waiter.wait_with_output().unwrap()).expect("MERGE_CLAIMED", 0);
+    Output::of(merge(repo, &second, &["release", "2"])).expect("RELEASED", 0);
+    spent
+}
+
+/// Prints the hand-overs.
+pub fn hand_overs() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a");
+    let session = Session::start();
+    let status = median((0..ROUNDS).map(|_| time(merge(&repo, &session, &["status"]))).collect());
+    println!("{:44}{status:8.2} ms", "merge status");
+    for (name, by_death) in
+        [("hand-over, the release included", false), ("hand-over by the holder's death", true)]
+    {
+        let spent = median((0..ROUNDS).map(|_| hand_over(&repo, by_death)).collect());
+        println!("{name:44}{spent:8.2} ms{:8.2} x", spent / status);
+    }
+}
