@@ -19,8 +19,8 @@ fn climb(repo: &Repo<'_>) {
             merge(repo, &["release", "99"]).session(&session).go().expect("RELEASED", 0);
             return;
         }
-        let hint = human.stderr.lines().rev().find_map(|line| line.strip_prefix("hint: "));
-        let hint = hint.unwrap_or_else(|| panic!("no way out is printed\n{human}")).to_owned();
+        let mut hints = human.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
+        let hint = hints.next_back().unwrap_or_else(|| panic!("no way out is printed\n{human}")).to_owned();
         said.push(human.to_string());
         if hint.starts_with("rmdir ") {
             // Somebody else may have done it already.
