@@ -13,13 +13,21 @@
 
 // Every row of the table "who gets a task lock", with and without a remote.
 mod rules;
+// Force, expect, several tasks at once, the first free one, clean-up, lists.
+mod orders;
 // A session that runs, ended, was never reaped, was stopped, or lives where nobody can look.
 mod liveness;
 // Many at once: nobody fails for want of luck, and one task has one winner.
 mod races;
-// Remotes that are gone, refuse, hang, lie or answer late.
+// Remotes that are gone, refuse, hang or ask.
 mod remotes;
-// Repositories of every layout and format, and surroundings that point elsewhere.
+// Writes that the server refuses, and writes that may have landed.
+mod writes;
+// Which address decides, where several could.
+mod arbiters;
+// Repositories of every layout and format.
+mod layouts;
+// Surroundings that point elsewhere, and what of the user's must not run or change.
 mod surroundings;
 // Everything that a real branch holds and this program did not write.
 mod records;
@@ -27,6 +35,18 @@ mod records;
 mod formats;
 // How many connections a command costs.
 mod connections;
+// What `git merge` does, and what the program makes of it.
+mod merge_outcomes;
+// Refused before the merge: every reason.
+mod merge_preflight;
+// Repositories of every layout merge in one place.
+mod merge_layouts;
+// What the holder is told at the end, and what is removed.
+mod merge_after;
+// `hook install|uninstall|status`.
+mod merge_hooks;
+// Nothing that is discarded is lost.
+mod merge_rescue;
 // Who has the merge mutex, and who waits for it.
 mod merge_mutex;
 // From a lost session to a usable mutex, by what the program prints.
@@ -43,12 +63,6 @@ mod people;
 mod printed_commands;
 // The map of rooms, held against the imports.
 mod layers;
-// What `git merge` does, and what the program makes of it.
-mod merge_outcomes;
-// Refused before the merge: every reason.
-mod merge_preflight;
-// Nothing that is discarded is lost.
-mod merge_rescue;
 // The lab that all of them use.
 mod support;
 

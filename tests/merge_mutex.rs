@@ -18,7 +18,7 @@ pub fn root<'lab>(lab: &'lab Lab, name: &str) -> Repo<'lab> {
 }
 
 /// A command of the mutex.
-pub fn merge<'lab>(repo: &Repo<'lab>, args: &[&str]) -> crate::support::Run {
+pub fn merge(repo: &Repo<'_>, args: &[&str]) -> crate::support::Run {
     repo.lock(&[&["merge"], args].concat())
 }
 
@@ -31,7 +31,8 @@ pub fn reservation(repo: &Repo<'_>) -> PathBuf {
 /// The tickets that stand in the queue, live or not.
 pub fn tickets(repo: &Repo<'_>) -> usize {
     let folder = reservation(repo).with_file_name("queue");
-    std::fs::read_dir(folder).map_or(0, Iterator::count)
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries.filter(|entry| !entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("tmp-")).count()
 }
 
 /// A claim that waits in the queue.
@@ -242,7 +243,8 @@ fn waiters_come_in_order_past_a_killed_and_a_stopped_one() {
     let status: serde_json::Value =
         serde_json::from_str(&repo.human(&["merge", "status", "--json"]).go().stdout).unwrap();
     let queue = status["results"][0]["queue"].as_array().unwrap();
-    let tasks: Vec<&str> = queue.iter().map(|waiter| waiter["task"].as_str().unwrap()).collect();
+    let tasks: Vec<&str> =
+        queue.iter().map(|waiter| waiter["task"].as_str().unwrap_or_else(|| panic!("{status}"))).collect();
     assert_eq!(tasks, ["2", "4", "5"], "who waits, in order");
     merge(&repo, &["release", "1"]).session(&first).go().expect("RELEASED", 0);
     let (output, third) = third.end();
@@ -333,4 +335,52 @@ fn an_interrupted_waiter_leaves_no_ticket() {
         assert_eq!(output.code(), code, "{output}");
         assert_eq!(tickets(&repo), 0, "{name}");
     }
+}
+
+/// A private tmux server, ended with the value.
+struct Tmux<'lab> {
+    lab: &'lab Lab,
+}
+
+impl Tmux<'_> {
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = self.lab.command("tmux");
+        command.arg("-S").arg(self.lab.path("tmux")).args(["-f", "/dev/null"]).args(args);
+        Output::of(command)
+    }
+}
+
+impl Drop for Tmux<'_> {
+    fn drop(&mut self) {
+        let _gone_already = self.run(&["kill-server"]);
+    }
+}
+
+#[test]
+fn a_tmux_pane_is_a_session() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    if std::process::Command::new("tmux").arg("-V").output().is_err() {
+        println!("skipped: no tmux");
+        return;
+    }
+    let tmux = Tmux { lab: &lab };
+    let out = lab.path("out");
+    let script = format!(
+        "git aitask-lock merge claim 42 --porcelain > '{0}.part' 2>&1; mv '{0}.part' '{0}'; exec sleep 1000",
+        out.display()
+    );
+    let folder = repo.path.to_str().unwrap();
+    tmux.run(&["new-session", "-d", "-s", "x", "-c", folder, "sh", "-c", &script]).success("tmux");
+    wait_until("the pane has claimed", || out.exists());
+    let said = std::fs::read_to_string(&out).unwrap();
+    assert!(said.starts_with("MERGE_CLAIMED:42|"), "{said}");
+    let pane = tmux.run(&["display-message", "-p", "-t", "x", "#{pane_pid}"]).success("tmux");
+    let status = merge(&repo, &["status"]).go().expect("HELD", 0);
+    assert_eq!([status.field(1), status.field(2)], [pane.trim(), "alive"]);
+    let other = Session::start();
+    merge(&repo, &["claim", "43", "--wait", "0"]).session(&other).go().expect_line("BUSY:42:0|alive", 21);
+    tmux.run(&["respawn-pane", "-k", "-t", "x", "sleep 1000"]).success("tmux");
+    let claimed = merge(&repo, &["claim", "43"]).session(&other).go().expect("MERGE_CLAIMED", 0);
+    assert_eq!(claimed.field(3), "42", "the pane stands, its session is gone");
 }

@@ -1,9 +1,9 @@
 //! Refused before anything is touched: each reason, with the reservation given back where it was taken
 //! for this, and kept where it was there before.
 
+use crate::support::Lab;
 use crate::support::fingerprint::Fingerprint;
-use crate::support::merging::Scene;
-use crate::support::{Lab, Output};
+use crate::support::merging::{Scene, run_printed};
 
 /// `begin` and `run` both refuse with this line, and nothing has changed.
 #[track_caller]
@@ -107,15 +107,9 @@ fn a_locked_index_is_waited_for_and_then_named() {
     scene.merge(&["run", "42"]).expect_line("STALE_MERGE_RESIDUE:index-lock|", 22);
     let told = scene.root.human(&["merge", "run", "42"]).session(&scene.session).go();
     let command = told.stderr.lines().find_map(|line| line.split_once("running there: ")).unwrap().1;
-    run_in_a_shell(&lab, command);
+    run_printed(&lab, command);
     assert!(!lock.exists());
     scene.merge(&["run", "42"]).expect("MERGE_OK", 0);
-}
-
-fn run_in_a_shell(lab: &Lab, command: &str) {
-    let mut shell = lab.command("bash");
-    shell.args(["-c", command]);
-    Output::of(shell).success(command);
 }
 
 #[test]

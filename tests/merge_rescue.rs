@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use git_aitask_lock::domain::merge::verdict::Rescued;
 use git_aitask_lock::sys::git::Git;
 
-use crate::support::merging::Scene;
-use crate::support::{Lab, Output, Repo};
+use crate::support::merging::{Scene, run_printed};
+use crate::support::{Lab, Repo};
 
 fn git_of(repo: &Repo<'_>) -> Git {
     Git::of_worktree(&repo.git_dir(), &repo.path, Instant::now() + Duration::from_secs(60))
@@ -30,12 +30,6 @@ fn rescued(repo: &Repo<'_>) -> Rescued {
     assert_eq!(repo.git(&["status", "--porcelain=v2", "--untracked-files"]), before.1);
     assert_eq!(repo.tip(&rescued.reference).as_ref(), Some(&rescued.commit));
     rescued
-}
-
-fn restore(lab: &Lab, rescued: &Rescued) {
-    let mut shell = lab.command("bash");
-    shell.args(["-c", &rescued.restore]);
-    Output::of(shell).success(&rescued.restore);
 }
 
 #[test]
@@ -67,7 +61,7 @@ fn a_half_resolved_conflict_comes_back_byte_for_byte() {
 
     root.git(&["reset", "-q", "--hard"]);
     assert_eq!(scene.changes(), "?? untracked");
-    restore(&lab, &saved);
+    run_printed(&lab, &saved.restore);
     assert_eq!(scene.read("file"), half);
     assert_eq!(scene.read("binary"), [0, 1, 2, 255]);
     assert_eq!(scene.read("staged"), b"and changed again\n");
@@ -153,9 +147,7 @@ fn an_abort_saves_what_it_undoes() {
     let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
     assert_eq!(scene.changes(), "");
     let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
-    let mut shell = lab.command("bash");
-    shell.args(["-c", command]);
-    Output::of(shell).success(command);
+    run_printed(&lab, command);
     assert_eq!(scene.read("file"), b"half resolved\n");
 }
 
@@ -187,4 +179,50 @@ fn a_reset_ends_operations_of_every_kind() {
         assert_eq!(scene.root.git(&["symbolic-ref", "HEAD"]), "refs/heads/main", "{state}");
         assert_eq!((scene.main(), scene.read("untracked")), (before, b"mine\n".to_vec()), "{state}");
     }
+}
+
+#[test]
+fn a_submodule_in_conflict_does_not_stand_in_the_way() {
+    let lab = Lab::empty();
+    lab.bare("module.git", &[]);
+    let url = format!("file://{}", lab.path("module.git").display());
+    let scene = Scene::apart(&lab);
+    scene.root.git(&["submodule", "add", "-q", &url, "module"]);
+    scene.root.git(&["commit", "-qm", "module"]);
+    scene.root.git(&["branch", "-f", "t42"]);
+    let inner = lab.at("root/module");
+    for (branch, file) in [("t42", "a"), ("main", "b")] {
+        scene.root.git(&["switch", "-q", branch]);
+        inner.git(&["switch", "-q", "--detach", "origin/main"]);
+        inner.commit(file, "x\n");
+        scene.root.git(&["commit", "-qam", "moved the module"]);
+    }
+    let _stops = scene.root.try_git(&["merge", "t42"]);
+    scene.write("file", "changed\n");
+    scene.write("module/file", "changed in the module\n");
+    // Once with the module there, once with its folder empty.
+    for there in [true, false] {
+        if !there {
+            std::fs::remove_dir_all(lab.path("root/module")).unwrap();
+            std::fs::create_dir(lab.path("root/module")).unwrap();
+        }
+        let saved = rescued(&scene.root);
+        assert_eq!(scene.root.git(&["show", &format!("{}:file", saved.commit)]), "changed");
+    }
+}
+
+#[test]
+fn a_sparse_tree_is_saved_as_far_as_it_is_there() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.write("in/a", "a\n");
+    scene.write("out/b", "b\n");
+    scene.root.git(&["add", "."]);
+    scene.root.git(&["commit", "-qm", "folders"]);
+    scene.root.git(&["sparse-checkout", "set", "--sparse-index", "in"]);
+    scene.write("in/a", "changed\n");
+    let _stops = scene.root.try_git(&["merge", "t42"]);
+    let saved = rescued(&scene.root);
+    let shown = |path: &str| scene.root.git(&["show", &format!("{}:{path}", saved.commit)]);
+    assert_eq!((shown("in/a"), shown("out/b")), ("changed".to_owned(), "b".to_owned()));
 }

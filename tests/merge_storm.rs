@@ -19,8 +19,8 @@ fn climb(repo: &Repo<'_>) {
             merge(repo, &["release", "99"]).session(&session).go().expect("RELEASED", 0);
             return;
         }
-        let hints = human.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
-        let hint = hints.last().unwrap_or_else(|| panic!("no way out is printed\n{human}")).to_owned();
+        let mut hints = human.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
+        let hint = hints.next_back().unwrap_or_else(|| panic!("no way out is printed\n{human}")).to_owned();
         said.push(human.to_string());
         if hint.starts_with("rmdir ") {
             // Somebody else may have done it already.
@@ -37,6 +37,7 @@ fn climb(repo: &Repo<'_>) {
 #[cfg(feature = "failpoints")]
 mod crashes {
     use super::*;
+    use crate::support::actors::{state, wait_until};
 
     const KILLED: i32 = 137;
 
@@ -79,6 +80,26 @@ mod crashes {
         merge(&repo, &["claim", "42"]).session(&first).go().expect("MERGE_CLAIMED", 0);
         killed_at(merge(&repo, &["claim", "43"]).session(&second), "queue-published");
         killed_at(merge(&repo, &["claim", "43"]).session(&second), "publish-written");
+        merge(&repo, &["release", "42"]).session(&first).go().expect("RELEASED", 0);
+        climb(&repo);
+    }
+
+    /// A command that is stopped while it changes the mutex is named, with what lets it go on.
+    #[test]
+    fn a_command_that_is_stopped_inside_is_named() {
+        let lab = Lab::empty();
+        let repo = root(&lab, "a");
+        let (first, second) = (Session::start(), Session::start());
+        let claim = merge(&repo, &["claim", "42"]).session(&first);
+        let mut stopped = claim.env("AITASK_LOCK_FAILPOINT", "publish-done:stop").into_command();
+        let mut stopped = stopped.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until("it is stopped", || state(stopped.id()) == Some('T'));
+        let other = repo.human(&["merge", "claim", "43", "--timeout", "1"]).session(&second).go();
+        assert_eq!(other.code(), 12, "{other}");
+        merge(&repo, &["status"]).go().expect("HELD", 0);
+        let command = other.stderr.lines().find_map(|line| line.split_once(": kill ")).unwrap().1;
+        assert_eq!(paste(&repo, &format!("kill {command}")).code(), 0);
+        assert!(stopped.wait().unwrap().success());
         merge(&repo, &["release", "42"]).session(&first).go().expect("RELEASED", 0);
         climb(&repo);
     }

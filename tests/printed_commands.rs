@@ -35,9 +35,10 @@ fn check(line: &str, place: &str) {
             assert!(known || name.is_empty(), "{place} prints --{name} of {}: {line}", command.get_name());
         } else if let Some(below) = command.find_subcommand(word) {
             command = below;
-        } else if command.has_subcommands() && !word.starts_with('-') && word.is_ascii() {
+        } else if command.has_subcommands() && word.starts_with(|c: char| c.is_ascii_lowercase()) {
             // Prose after the program's name is no command; a word that could be one must be one.
-            let prose = ["starts", "must", "is", "in", "to", "and", "as", "says", "list,", "names", "takes"];
+            let prose =
+                ["for", "starts", "must", "is", "in", "to", "and", "as", "says", "list,", "names", "takes"];
             assert!(prose.contains(&word), "{place} prints an unknown command '{word}': {line}");
             break;
         }

@@ -114,7 +114,7 @@ fn damaged(place: &Place, name: &str, why: &str) -> Failure {
     let path: PathBuf = place.folder.path().join(name);
     Failure::new(FailureKind::NotWritable, format!("the hook {} {why}; it was left alone", path.display()))
         .detail("damaged_hook")
-        .hint("edit it by hand: what is ours stands between the lines '# >>> git aitask-lock hook >>>' and '# <<< git aitask-lock hook <<<'")
+        .hint("edit it by hand: what is ours stands between the lines '# >>> git-aitask-lock >>>' and '# <<< git-aitask-lock <<<'")
 }
 
 fn install(context: &Context) -> Result<Answer, Failure> {

@@ -14,10 +14,10 @@ use super::merge::verdict::Holder;
 pub const NAMES: [&str; 2] = ["pre-commit", "pre-merge-commit"];
 
 /// The folder beside the hooks in which those that were moved aside are kept.
-pub const SAVED: &str = "aitask-lock.saved";
+pub const SAVED: &str = "aitask-lock-saved";
 
-const BEGIN: &str = "# >>> git aitask-lock hook >>>\n";
-const END: &str = "# <<< git aitask-lock hook <<<\n";
+const BEGIN: &str = "# >>> git-aitask-lock >>>\n";
+const END: &str = "# <<< git-aitask-lock <<<\n";
 const OWN: &str = "# There was no such hook before: uninstalling removes the file.\n";
 const SHEBANG: &str = "#!/bin/sh\n";
 

@@ -39,7 +39,7 @@ pub const REPORT_WORDS: [Word; 4] = [
 
 /// Every word.
 pub fn all() -> impl Iterator<Item = Word> {
-    TASK_WORDS.into_iter().chain(MERGE_WORDS).chain(REPORT_WORDS)
+    TASK_WORDS.into_iter().chain(MERGE_WORDS).chain(HOOK_WORDS).chain(REPORT_WORDS)
 }
 
 /// The words of the task locks, in the order of the rule table.
@@ -94,9 +94,9 @@ pub const TASK_WORDS: [Word; 23] = [
     word("RELEASED", "0", "task|lock_id|owner|reason", "given back"),
     word(
         "NOT_HELD",
-        "0, 1",
+        "0, 1, 25",
         "task|lock_id",
-        "nothing to release (0), or nothing of this session's to refresh (1)",
+        "nothing to release (0), to refresh (1), or to merge under (25)",
     ),
     word("NOT_RELEASED", "1", "task|because_of", "left alone because another task of the call was refused"),
     word(
@@ -179,7 +179,7 @@ pub const MERGE_WORDS: [Word; 31] = [
     ),
     word("MERGE_OK", "0", "oid|task|output_branch|task_branch|how", "merged; the reservation is kept"),
     word("MERGE_CONFLICT", "23", "path,path|task", "stopped at conflicts; the reservation is kept"),
-    word("MERGE_FAILED", "24", "task|git_exit|state", "the merge failed; the reservation is kept"),
+    word("MERGE_FAILED", "24", "task|git_exit|state|said", "the merge failed; the reservation is kept"),
     word("ABORTED", "0", "task|id|rescue", "the merge is undone, and the reservation given back"),
     word("RELEASED_NO_MERGE", "0", "task|id|rescue", "nothing to undo; the reservation is given back"),
     word("ABORT_UNSAFE", "28", "state:remedy|task", "not undone: it is no merge; the reservation is kept"),
@@ -194,4 +194,18 @@ pub const MERGE_WORDS: [Word; 31] = [
     word("RESIDUE_PRESENT", "28", "state|remedy|task", "refused: what is left needs a remedy"),
     word("WRONG_REMEDY", "28", "state|remedy|task", "refused: what is left needs another remedy"),
     word("RECOVERY_FAILED", "29", "step|task|rescue", "kept: it could not be brought to a clean state"),
+];
+
+/// The words of `hook`.
+pub const HOOK_WORDS: [Word; 5] = [
+    word("HOOKS_INSTALLED", "0", "folder|hook=state|hook=state", "both hooks are in force"),
+    word("HOOKS_PARTLY", "1", "folder|hook=state|hook=state", "a hook is missing, changed, or cannot run"),
+    word("HOOKS_MISSING", "1", "folder|hook=state|hook=state", "the hooks are not installed"),
+    word("HOOKS_REMOVED", "0", "folder|hook=state|hook=state", "the hooks are taken out again"),
+    word(
+        "COMMIT_REFUSED",
+        "21",
+        "holder_task|pid|liveness",
+        "a hook stopped a commit in the shared root: another session holds the merge reservation",
+    ),
 ];

@@ -48,6 +48,8 @@ pub enum MutexError {
     Contended {
         /// The folder whose lock could not be had.
         folder: PathBuf,
+        /// The process that holds it, where that can be seen.
+        pid: Option<u32>,
     },
     /// The reservation is too long to be read back.
     TooLong,
@@ -63,8 +65,12 @@ impl fmt::Display for MutexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(error) => error.fmt(f),
-            Self::Contended { folder } => {
-                write!(f, "another command kept {} locked until the time was up", folder.display())
+            Self::Contended { folder, pid } => {
+                match pid {
+                    Some(pid) => write!(f, "process {pid}")?,
+                    None => f.write_str("another command")?,
+                }
+                write!(f, " kept {} locked until the time was up", folder.display())
             }
             Self::TooLong => f.write_str("a branch name or an owner is too long to be recorded"),
         }
@@ -156,7 +162,9 @@ impl Mutex {
         files::make_dir_like(&self.folder, common_dir)?;
         match flock::flock_until(&self.folder, deadline)? {
             Some(lock) => Ok(Held { mutex: self, _lock: lock }),
-            None => Err(MutexError::Contended { folder: self.folder.clone() }),
+            None => {
+                Err(MutexError::Contended { folder: self.folder.clone(), pid: flock::holder(&self.folder) })
+            }
         }
     }
 

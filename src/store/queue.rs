@@ -63,13 +63,22 @@ impl Drop for Ticket {
     }
 }
 
+/// The folder of the tickets; it is made when there is none.
+///
+/// # Errors
+/// It cannot be made.
+pub fn folder(held: &Held<'_>) -> Result<PathBuf, FileError> {
+    let folder = held.folder().join(FOLDER);
+    files::make_dir_like(&folder, held.folder())?;
+    Ok(folder)
+}
+
 /// Joins the queue, at its end, or in the place that an earlier command of this session has.
 ///
 /// # Errors
 /// The ticket cannot be written or locked.
 pub fn join(held: &Held<'_>, note: &Note, here: &Here) -> Result<Ticket, MutexError> {
-    let folder = held.folder().join(FOLDER);
-    files::make_dir_like(&folder, held.folder())?;
+    let folder = folder(held)?;
     let live = sweep(held, here)?;
     let own = live.iter().find(|standing| standing.note.same_place(note));
     let number = match own {
@@ -88,7 +97,7 @@ pub fn join(held: &Held<'_>, note: &Note, here: &Here) -> Result<Ticket, MutexEr
     failpoint::hit("queue-published");
     match flock::flock_until(&path, clock::deadline_in(GRACE))? {
         Some(lock) => Ok(Ticket { path, number, lock }),
-        None => Err(MutexError::Contended { folder: path }),
+        None => Err(MutexError::Contended { pid: flock::holder(&path), folder: path }),
     }
 }
 

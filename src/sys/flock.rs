@@ -98,6 +98,27 @@ pub fn is_held(path: &Path) -> Result<bool, FileError> {
     }
 }
 
+/// The process that holds the lock of a file or folder, where the kernel shows it: for messages only.
+#[must_use]
+pub fn holder(path: &Path) -> Option<u32> {
+    let there = std::fs::metadata(path).ok()?;
+    let device = there.dev();
+    let name = format!("{:02x}:{:02x}:{}", rustix::fs::major(device), rustix::fs::minor(device), there.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    holder_among(&locks, &name)
+}
+
+/// Reads `1: FLOCK  ADVISORY  WRITE 2068 fe:00:10256619 0 EOF`. Who waits for a lock has `->` before
+/// its kind.
+fn holder_among(locks: &str, name: &str) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (kind, pid, place) = (words.next()?, words.nth(2)?, words.next()?);
+        // A process of another namespace is shown as 0.
+        (kind == "FLOCK" && place == name).then(|| pid.parse().ok())?.filter(|pid| *pid > 0)
+    })
+}
+
 impl Flock {
     /// Whether `path` still names the file that is locked. A waiter's ticket that somebody removed
     /// is locked for nothing.
@@ -195,6 +216,23 @@ mod tests {
         holder.kill().unwrap();
         holder.wait().unwrap();
         assert!(try_flock(&file).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_holder_is_found_by_the_files_number() {
+        let locks = "1: FLOCK  ADVISORY  WRITE 2068 fe:00:10 0 EOF\n\
+                     2: POSIX  ADVISORY  WRITE 9 fe:00:11 0 EOF\n\
+                     2: -> FLOCK  ADVISORY  WRITE 7 fe:00:11 0 EOF\n\
+                     3: FLOCK  ADVISORY  READ 8 fe:00:11 0 EOF\nrubbish\n";
+        assert_eq!(holder_among(locks, "fe:00:10"), Some(2068));
+        assert_eq!(holder_among(locks, "fe:00:11"), Some(8));
+        assert_eq!(holder_among(locks, "fe:00:12"), None);
+        let dir = tempfile::tempdir().unwrap();
+        let lock = try_flock(dir.path()).unwrap();
+        let seen = holder(dir.path());
+        assert!(seen.is_none_or(|pid| pid == std::process::id()), "{seen:?}");
+        drop(lock);
+        assert_eq!(holder(dir.path()), None);
     }
 
     #[test]

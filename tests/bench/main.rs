@@ -4,6 +4,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
@@ -82,14 +83,22 @@ fn git(repo: &Repo<'_>, args: &[&str]) -> Command {
     command
 }
 
-/// A commit that nobody has seen yet, on top of a ref.
+/// A commit that nobody has seen yet, on top of a ref, with one file more: what a claim writes.
 fn commit_on(repo: &Repo<'_>, name: &str, round: usize) -> String {
-    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
-    let message = format!("round {round}");
-    match repo.tip(name) {
-        Some(tip) => repo.git(&["commit-tree", "-p", &tip, "-m", &message, &tree]),
-        None => repo.git(&["commit-tree", "-m", &message, &tree]),
+    let tip = repo.tip(name);
+    let mut entries = match &tip {
+        Some(tip) => repo.git(&["ls-tree", tip]) + "\n",
+        None => String::new(),
+    };
+    let content = format!("{name} {round}\n").repeat(8);
+    let blob = repo.git_with_input(&["hash-object", "-w", "--stdin"], content.as_bytes());
+    entries.push_str(&format!("100644 blob {blob}\tt{round}_file.yaml\n"));
+    let tree = repo.git_with_input(&["mktree"], entries.as_bytes());
+    let mut args = vec!["commit-tree", "-m", "one more", &tree];
+    if let Some(tip) = &tip {
+        args.extend(["-p", tip]);
     }
+    repo.git(&args)
 }
 
 fn with_a_remote() {

@@ -74,3 +74,11 @@ impl<'lab> Scene<'lab> {
         self.root.git(&["status", "--porcelain"])
     }
 }
+
+/// Runs a command as it was printed; it has to succeed.
+#[track_caller]
+pub fn run_printed(lab: &Lab, command: &str) {
+    let mut shell = lab.command("bash");
+    shell.args(["-c", command]);
+    Output::of(shell).success(command);
+}

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub mod actors;
+pub mod answers;
 pub mod fingerprint;
 pub mod merging;
 pub mod net;
 pub mod output;
 pub mod planting;
+pub mod scene;
 
 pub use actors::{Session, race};
 pub use output::Output;

@@ -40,7 +40,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     let root = match root::find(&desk, task) {
         Ok(root) => root,
-        Err(refused) => return Ok(Answer::of(vec![refused.into()])),
+        Err(refused) => return Ok(Answer::of(vec![(*refused).into()])),
     };
     let failed = |failure: GitFailure| root::git_failure(task, &failure);
     let residue = root.git.residue().map_err(failed)?;
@@ -109,6 +109,8 @@ fn remedies(root: &MergeRoot, residue: &Residue) -> Vec<String> {
             "if no git command is running there, {} is left over",
             crate::sys::shell::quote(&root.git.git_dir().join("index.lock"))
         ));
+    } else if !residue.unmerged.is_empty() && commands.is_empty() {
+        commands.push(format!("look: {there} status; put it away: {there} add -u && {there} stash push"));
     } else if commands.is_empty() {
         commands.push(format!("look: {there} status; put the changes away: {there} stash push"));
     }

@@ -2,21 +2,24 @@
 
 use std::time::Duration;
 
-use super::desk::{Desk, git_failure, mutex_failure, no_root, not_clean, not_writable, unreadable};
+use super::desk::{Desk, git_failure, mutex_failure, not_clean, not_writable, unreadable};
+use super::root::{no_root, told, was_given_back};
 use super::wait::Wait;
 use crate::commands::Answer;
 use crate::context::{Context, duration, duration_setting, task_id};
-use crate::domain::anchor::AnchorSource;
+use crate::domain::anchor::{AnchorSource, Here};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::{self, Liveness};
 use crate::domain::merge::branch;
+use crate::domain::merge::preflight::{self, Asked};
 use crate::domain::merge::reservation::{Baseline, Reservation};
 use crate::domain::merge::rules::{self, Ruling, Seat, Seen};
-use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict, Refusal};
+use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict};
 use crate::domain::moment;
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
-use crate::store::mutex::{self, Held};
+use crate::store::mutex::{Held, Look};
+use crate::store::queue;
 use crate::sys::files::Publication;
 use crate::sys::git::worktree::MergeRoot;
 use crate::sys::{clock, failpoint, random, shell};
@@ -85,7 +88,7 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
     };
     let root = match desk.root() {
         Ok(root) => root,
-        Err(error) => return Ok(Err(no_root(ask.task, &error, false).into())),
+        Err(error) => return Ok(Err(no_root(desk, ask.task, &error, false).into())),
     };
     let budget = match (ask.wait, desk.context.global.timeout) {
         (Some(wait), _) => wait,
@@ -129,6 +132,58 @@ struct Taken {
     reclaimed_from: Option<Box<Holder>>,
 }
 
+/// The mutex at one moment, and what the table says of it.
+struct View {
+    look: Look,
+    live: Liveness,
+    ruling: Ruling,
+    can_be_had: bool,
+}
+
+impl View {
+    fn of(
+        desk: &Desk<'_>,
+        ask: &Ask<'_>,
+        wait: &mut Wait<'_>,
+        held: Option<&Held<'_>>,
+    ) -> Result<Self, Failure> {
+        let here = desk.here();
+        let (look, live) = desk.look()?;
+        let seat = look.seen.seat(ask.task, &desk.mine, here, live);
+        let can_be_had = matches!(seat, Seat::Free | Seat::Taken { liveness: Liveness::Dead(_), .. });
+        let (waiters, guarded) = match held {
+            Some(held) => {
+                (queue::sweep(held, here).map_err(|error| not_writable(&error))?, held.is_guarded())
+            }
+            None => (queue::list(&desk.mutex, here).map_err(|error| unreadable(&error))?, false),
+        };
+        let first = wait.is_first(&waiters, can_be_had);
+        Ok(Self { ruling: rules::decide(seat, guarded, first), look, live, can_be_had })
+    }
+
+    fn holder(&self) -> Option<Holder> {
+        self.look.seen.holder(self.live)
+    }
+
+    fn busy(&self, desk: &Desk<'_>, ask: &Ask<'_>, wait: &Wait<'_>, why: BusyWhy) -> Step {
+        Step::Refused(Box::new(MergeVerdict::Busy(Busy {
+            task: ask.task.clone(),
+            why,
+            waited: wait.waited(),
+            holder: self.holder(),
+            guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),
+        })))
+    }
+
+    fn wait(&self, here: &Here) -> Step {
+        let watched = match &self.look.seen {
+            Seen::Taken(reservation) => liveness::pid_to_observe(&reservation.anchor, here),
+            Seen::Free | Seen::Unreadable(_) => None,
+        };
+        Step::Wait { holder: self.holder(), watched: watched.filter(|_| !self.can_be_had) }
+    }
+}
+
 /// Looks, decides, and does what can be done at once.
 fn step(
     desk: &Desk<'_>,
@@ -137,81 +192,82 @@ fn step(
     source: AnchorSource,
     wait: &mut Wait<'_>,
 ) -> Result<Step, Failure> {
-    let here = desk.here();
+    // A look without the lock changes nothing, and a waiter that is stopped here is in nobody's way.
+    let view = View::of(desk, ask, wait, None)?;
+    match view.ruling {
+        Ruling::Wait(why) if wait.is_over() => return Ok(view.busy(desk, ask, wait, why)),
+        Ruling::Wait(_) if wait.is_queued() => return Ok(view.wait(desk.here())),
+        _ => {}
+    }
     // What a lost session left in the shared root is found out before anything is touched.
-    let (look, live) = desk.look()?;
-    if let (Seat::Taken { same_session: false, .. }, Liveness::Dead(_)) =
-        (look.seen.seat(ask.task, &desk.mine, here, live), live)
+    if view.ruling != Ruling::Again
+        && matches!(view.live, Liveness::Dead(_))
+        && let Some(refusal) = residue(desk, ask, root, &view)?
     {
-        let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
-        if !residue.is_clean() {
-            let holder = look.seen.holder(live);
-            return Ok(Step::Refused(Box::new(not_clean(desk, ask.task, root, residue, holder))));
-        }
+        return Ok(refusal);
     }
 
-    let held = desk.hold()?;
-    let look = held.look().map_err(|error| unreadable(&error))?;
-    let live = mutex::liveness(&look.seen, here);
-    let seat = look.seen.seat(ask.task, &desk.mine, here, live);
-    let can_be_had = matches!(seat, Seat::Free | Seat::Taken { liveness: Liveness::Dead(_), .. });
-    let first = wait.is_first(&held, can_be_had)?;
-    let busy = |why, wait: &Wait<'_>| {
-        Step::Refused(Box::new(MergeVerdict::Busy(Busy {
-            task: ask.task.clone(),
-            why,
-            waited: wait.waited(),
-            holder: look.seen.holder(live),
-            guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),
-        })))
-    };
-    let ruling = rules::decide(seat, held.is_guarded(), first);
+    let held = desk.hold_until(wait.patience())?;
+    let view = View::of(desk, ask, wait, Some(&held))?;
+    let busy = |why, wait: &Wait<'_>| Ok(view.busy(desk, ask, wait, why));
     if !wait.is_wanted() {
         // Nobody would use it.
-        let why = if let Ruling::Wait(why) | Ruling::Refuse(why) = ruling { why } else { BusyWhy::Queue };
-        return Ok(busy(why, wait));
+        return match view.ruling {
+            Ruling::Wait(why) | Ruling::Refuse(why) => busy(why, wait),
+            Ruling::Take | Ruling::Again | Ruling::Reclaim => busy(BusyWhy::Queue, wait),
+        };
     }
-    match ruling {
-        Ruling::Again => match &look.seen {
+    match view.ruling {
+        Ruling::Again => match &view.look.seen {
             Seen::Taken(reservation) => {
                 let reservation = reservation.as_ref().clone();
                 Ok(Step::Taken(Taken { reservation, again: true, reclaimed_from: None }))
             }
-            Seen::Free | Seen::Unreadable(_) => Ok(busy(BusyWhy::Unreadable, wait)),
+            Seen::Free | Seen::Unreadable(_) => busy(BusyWhy::Unreadable, wait),
         },
         Ruling::Take => publish(desk, ask, &held, source, None),
-        Ruling::Reclaim => {
-            let Some(_guard) = held.guard().map_err(|error| not_writable(&error))? else {
-                return Ok(busy(BusyWhy::Guard, wait));
-            };
-            // Behind the guard everything is looked at anew.
-            let look = held.look().map_err(|error| unreadable(&error))?;
-            let live = mutex::liveness(&look.seen, here);
-            if !matches!(live, Liveness::Dead(_)) {
-                return Ok(Step::Wait { holder: look.seen.holder(live), watched: None });
-            }
-            let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
-            if !residue.is_clean() {
-                let holder = look.seen.holder(live);
-                return Ok(Step::Refused(Box::new(not_clean(desk, ask.task, root, residue, holder))));
-            }
-            failpoint::hit("reclaim-judged");
-            held.remove().map_err(|error| not_writable(&error))?;
-            let taken = publish(desk, ask, &held, source, look.seen.holder(live).map(Box::new));
-            failpoint::hit("reclaim-published");
-            taken
-        }
-        Ruling::Refuse(why) => Ok(busy(why, wait)),
-        Ruling::Wait(why) if wait.is_over() => Ok(busy(why, wait)),
+        Ruling::Reclaim => match held.guard().map_err(|error| not_writable(&error))? {
+            None => busy(BusyWhy::Guard, wait),
+            // The guard comes down at the end, before the lock is given up.
+            Some(_guard) => reclaim(desk, ask, root, source, wait, &held),
+        },
+        Ruling::Refuse(why) => busy(why, wait),
+        Ruling::Wait(why) if wait.is_over() => busy(why, wait),
         Ruling::Wait(_) => {
             wait.join(&held)?;
-            let watched = match &look.seen {
-                Seen::Taken(reservation) => liveness::pid_to_observe(&reservation.anchor, here),
-                Seen::Free | Seen::Unreadable(_) => None,
-            };
-            Ok(Step::Wait { holder: look.seen.holder(live), watched: watched.filter(|_| !can_be_had) })
+            Ok(view.wait(desk.here()))
         }
     }
+}
+
+/// Takes the mutex over from a session that is gone. Behind the guard everything is looked at anew.
+fn reclaim(
+    desk: &Desk<'_>,
+    ask: &Ask<'_>,
+    root: &MergeRoot,
+    source: AnchorSource,
+    wait: &mut Wait<'_>,
+    held: &Held<'_>,
+) -> Result<Step, Failure> {
+    let view = View::of(desk, ask, wait, None)?;
+    if !matches!(view.live, Liveness::Dead(_)) {
+        return Ok(view.wait(desk.here()));
+    }
+    if let Some(refusal) = residue(desk, ask, root, &view)? {
+        return Ok(refusal);
+    }
+    failpoint::hit("reclaim-judged");
+    held.remove().map_err(|error| not_writable(&error))?;
+    let taken = publish(desk, ask, held, source, view.holder().map(Box::new));
+    failpoint::hit("reclaim-published");
+    taken
+}
+
+/// The refusal, where a lost session left something in the shared root.
+fn residue(desk: &Desk<'_>, ask: &Ask<'_>, root: &MergeRoot, view: &View) -> Result<Option<Step>, Failure> {
+    let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
+    let refused = |residue| not_clean(desk, ask.task, root, residue, view.holder());
+    Ok((!residue.is_clean()).then(|| Step::Refused(Box::new(refused(residue)))))
 }
 
 fn publish(
@@ -260,7 +316,7 @@ fn settle(
     }
     let root = match desk.root() {
         Ok(root) => root,
-        Err(error) => return refused(no_root(ask.task, &error, claimed.again)),
+        Err(error) => return refused(no_root(desk, ask.task, &error, claimed.again)),
     };
     let observed = observe(&root, wanted.as_deref());
     let (residue, output, baseline) = match observed {
@@ -275,15 +331,21 @@ fn settle(
     if !claimed.again && !residue.is_clean() {
         return refused(not_clean(desk, ask.task, &root, residue, None));
     }
-    if let (Some(wanted), None) = (&wanted, &baseline.tip) {
-        let name = branch::short_name(wanted);
-        return refused(MergeVerdict::PreflightMissing(Refusal {
-            task: ask.task.clone(),
-            about: name.to_owned(),
-            why: format!("there is no branch '{name}' to merge into"),
-            hints: vec!["git branch --list".to_owned()],
-            kept: claimed.again,
-        }));
+    let asked = match &output {
+        Some(name) => Some(Asked {
+            name: name.clone(),
+            tip: baseline.tip.clone(),
+            leads_elsewhere: baseline.tip.is_none()
+                && ask.into.is_some_and(|name| root.git.is_revision(name).unwrap_or(false)),
+        }),
+        None => None,
+    };
+    if let Err(unsafe_now) = preflight::output_branch(asked.as_ref(), &desk.context.branch) {
+        let mut refusal = told(desk, ask.task, unsafe_now, &root, residue);
+        if !claimed.again {
+            was_given_back(&mut refusal, ask.task);
+        }
+        return refused(refusal);
     }
     claimed.output_branch.clone_from(&output);
     reservation.output_branch = output;

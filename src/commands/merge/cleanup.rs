@@ -8,6 +8,7 @@ use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
 use crate::domain::merge::branch::{full_name, short_name};
+use crate::domain::merge::reservation::Reservation;
 use crate::domain::merge::verdict::{Cleaned, MergeVerdict, Refusal};
 use crate::domain::task_branch;
 use crate::domain::task_id::TaskId;
@@ -43,10 +44,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     }
     let root = match root::find(&desk, task) {
         Ok(root) => root,
-        Err(refused) => return Ok(Answer::of(vec![refused.into()])),
+        Err(refused) => return Ok(Answer::of(vec![(*refused).into()])),
     };
     let failed = |failure: GitFailure| root::git_failure(task, &failure);
-    let target = target(context, &root, task, &reservation.task_branch, &reservation.output_branch);
+    let target = target(context, &root, task, &reservation);
     let (branch, output) = match target.map_err(failed)? {
         Ok(target) => target,
         Err(refusal) => return Ok(Answer::of(vec![MergeVerdict::TargetMismatch(refusal).into()])),
@@ -67,32 +68,26 @@ fn target(
     context: &Context,
     root: &MergeRoot,
     task: &TaskId,
-    recorded: &Option<String>,
-    output: &Option<String>,
+    reservation: &Reservation,
 ) -> Result<Result<(String, String), Refusal>, GitFailure> {
     let mismatch = |about: &str, why: String, hints: Vec<String>| {
         Ok(Err(Refusal { hints, ..root::refusal(task, short_name(about), why) }))
     };
     let run = vec![format!("git aitask-lock merge run {task}")];
-    let Some(output) = output.clone() else {
+    let Some(output) = reservation.output_branch.clone() else {
         return mismatch("", "no merge was run under this reservation".to_owned(), run);
     };
-    let branch = match recorded {
-        Some(branch) => branch.clone(),
-        None => {
-            let named = root.git.branches()?.into_iter().map(|branch| branch.name);
-            let named: Vec<String> = named.filter(|name| task_branch::names_task(name, task)).collect();
-            match named.as_slice() {
-                [only] => full_name(only),
-                [] => return mismatch("", format!("no branch is known for task {task}"), run),
-                several => {
-                    let names = several.join(", ");
-                    return mismatch(
-                        "",
-                        format!("several branches are named after task {task}: {names}"),
-                        run,
-                    );
-                }
+    let branch = if let Some(branch) = &reservation.task_branch {
+        branch.clone()
+    } else {
+        let named = root.git.branches()?.into_iter().map(|branch| branch.name);
+        let named: Vec<String> = named.filter(|name| task_branch::names_task(name, task)).collect();
+        match named.as_slice() {
+            [only] => full_name(only),
+            [] => return mismatch("", format!("no branch is known for task {task}"), run),
+            several => {
+                let names = several.join(", ");
+                return mismatch("", format!("several branches are named after task {task}: {names}"), run);
             }
         }
     };

@@ -15,11 +15,10 @@ use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
 use crate::store::mutex::{self, Held, Look, Mutex, MutexError};
 use crate::sys::anchor::Resolution;
-use crate::sys::clock;
 use crate::sys::files::FileError;
 use crate::sys::git::GitFailure;
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot};
-use crate::sys::shell;
+use crate::sys::{clock, process, shell};
 
 /// The session that asks, and the mutex of its repository.
 pub struct Desk<'a> {
@@ -88,7 +87,15 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// It cannot be had.
     pub fn hold(&self) -> Result<Held<'_>, Failure> {
-        self.mutex.hold(self.deadline()).map_err(|error| mutex_failure(&error))
+        self.hold_until(self.deadline())
+    }
+
+    /// The same, with another time limit.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub fn hold_until(&self, deadline: Instant) -> Result<Held<'_>, Failure> {
+        self.mutex.hold(deadline).map_err(|error| mutex_failure(&error))
     }
 
     /// What stands there now, and whether its session is still there.
@@ -253,9 +260,16 @@ pub fn by_hand(residue: &Residue, root: &MergeRoot) -> Vec<String> {
 pub fn mutex_failure(error: &MutexError) -> Failure {
     match error {
         MutexError::File(error) => not_writable(error),
-        MutexError::Contended { .. } => Failure::new(FailureKind::RaceExhaustion, error.to_string())
-            .detail("mutex")
-            .hint("a recovery may be under way: git aitask-lock merge status"),
+        MutexError::Contended { pid, .. } => {
+            let failure = Failure::new(FailureKind::RaceExhaustion, error.to_string()).detail("mutex");
+            match *pid {
+                Some(pid) if process::is_stopped(pid) == Some(true) => {
+                    failure.hint(format!("it is stopped; to let it go on: kill -CONT {pid}"))
+                }
+                Some(pid) => failure.hint(format!("see what it does: ps -fp {pid}")),
+                None => failure.hint("a recovery may be under way: git aitask-lock merge status"),
+            }
+        }
         MutexError::TooLong => Failure::new(FailureKind::Usage, error.to_string()),
     }
 }
@@ -279,22 +293,7 @@ pub fn git_failure(error: &GitFailure) -> Failure {
         .detail(error.cause.word())
 }
 
-/// There is no place to merge in.
-#[must_use]
-pub fn no_root(task: &TaskId, error: &NoMergeRoot, kept: bool) -> MergeVerdict {
-    MergeVerdict::PreflightMissing(Refusal {
-        task: task.clone(),
-        about: "root".to_owned(),
-        why: error.to_string(),
-        hints: vec![
-            "name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>".to_owned(),
-        ],
-        kept,
-    })
-}
-
-/// The reservation that a command works under; where this session has none, the refusal. Unlike for a
-/// release, having nothing is one.
+/// The reservation that a command works under; where this session has none, the refusal.
 ///
 /// # Errors
 /// The mutex may not be looked at.
@@ -302,17 +301,5 @@ pub fn working_under(desk: &Desk<'_>, task: &TaskId) -> Result<Result<Reservatio
     if let Err(refusal) = desk.process() {
         return Ok(Err(Answer::of(vec![*refusal])));
     }
-    Ok(desk.holding(task)?.map_err(|refusal| {
-        let not_held = matches!(refusal, MergeVerdict::NotHeld { .. });
-        let answer = Answer::of(vec![refusal.into()]);
-        if not_held {
-            let next = desk.command(&format!("claim {task}"));
-            Answer { exit: NOT_THE_HOLDER, ..answer }.note([format!("take it first: {next}")])
-        } else {
-            answer
-        }
-    }))
+    Ok(desk.holding(task)?.map_err(|refusal| Answer::of(vec![refusal.into()])))
 }
-
-/// The exit code of a command that needs the reservation where there is none.
-const NOT_THE_HOLDER: u8 = 25;

@@ -12,28 +12,30 @@ use crate::sys::git::GitFailure;
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot, SETTING};
 use crate::sys::shell;
 
-/// Finds the worktree in which merges run.
+/// Finds the worktree in which merges run, for a session that holds the reservation.
 ///
 /// # Errors
 /// The refusal.
-pub fn find(desk: &Desk<'_>, task: &TaskId) -> Result<MergeRoot, MergeVerdict> {
-    desk.root().map_err(|why| {
-        let mut refusal = refusal(task, "worktree", why.to_string());
-        if let NoMergeRoot::NoMainWorktree { .. } = why {
-            let worktrees = desk.context.git().worktrees().unwrap_or_default();
-            for worktree in worktrees.iter().filter(|worktree| !worktree.bare && worktree.exists()) {
-                refusal.hints.push(format!("git config {SETTING} {}", shell::quote(&worktree.path)));
-            }
-            if refusal.hints.is_empty() {
-                refusal
-                    .hints
-                    .push("git worktree add ../merge-root <branch> makes a worktree to merge in".into());
-            }
-        } else {
-            refusal.hints.push(format!("git config --show-origin --get {SETTING}"));
+pub fn find(desk: &Desk<'_>, task: &TaskId) -> Result<MergeRoot, Box<MergeVerdict>> {
+    desk.root().map_err(|why| Box::new(no_root(desk, task, &why, true)))
+}
+
+/// There is no place to merge in.
+#[must_use]
+pub fn no_root(desk: &Desk<'_>, task: &TaskId, why: &NoMergeRoot, kept: bool) -> MergeVerdict {
+    let mut hints = Vec::new();
+    if let NoMergeRoot::NoMainWorktree { .. } = why {
+        let worktrees = desk.context.git().worktrees().unwrap_or_default();
+        for worktree in worktrees.iter().filter(|worktree| !worktree.bare && worktree.exists()) {
+            hints.push(format!("git config {SETTING} {}", shell::quote(&worktree.path)));
         }
-        MergeVerdict::PreflightMissing(refusal)
-    })
+        if hints.is_empty() {
+            hints.push("git worktree add ../merge-root <branch> makes a worktree to merge in".to_owned());
+        }
+    } else {
+        hints.push(format!("git config --show-origin --get {SETTING}"));
+    }
+    MergeVerdict::PreflightMissing(Refusal { hints, kept, ..refusal(task, "root", why.to_string()) })
 }
 
 /// A git that failed where it should only have looked.

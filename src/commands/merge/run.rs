@@ -1,7 +1,7 @@
 //! `merge run`: merge a task's branch in the shared root, under a reservation.
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::desk::{Desk, working_under};
 use super::root;
@@ -24,6 +24,9 @@ pub const MARK: &str = "AITASK_LOCK_MERGE";
 
 /// How long looking may take once a merge has ended, however long that took.
 const LOOKING: Duration = Duration::from_secs(60);
+
+/// The exit code of a merge without a reservation.
+const NOT_THE_HOLDER: u8 = 25;
 
 /// Arguments of `merge run`.
 #[derive(clap::Args, Debug)]
@@ -48,10 +51,20 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let desk = Desk::open(context);
     let reservation = match working_under(&desk, &args.task)? {
         Ok(reservation) => reservation,
-        Err(refused) => return Ok(refused),
+        Err(refused) => return Ok(without(&desk, &args.task, refused)),
     };
     let ended = under(&desk, reservation, args.branch.as_deref(), &args.options)?;
     Ok(ended.answer)
+}
+
+/// Nothing to give back is done; nothing to merge under is a refusal.
+fn without(desk: &Desk<'_>, task: &TaskId, refused: Answer) -> Answer {
+    let not_held = refused.verdicts.iter().any(|verdict| verdict.word() == "NOT_HELD");
+    if !not_held {
+        return refused;
+    }
+    let next = desk.command(&format!("claim {task}"));
+    Answer { exit: NOT_THE_HOLDER, ..refused }.note([format!("take it first: {next}")])
 }
 
 /// Refuses options that would make it something else than a merge.
@@ -93,7 +106,7 @@ pub fn under(
     let failed = |failure: GitFailure| root::git_failure(&task, &failure);
     let root = match root::find(desk, &task) {
         Ok(root) => root,
-        Err(refused) => return Ok(Ended::refused(refused)),
+        Err(refused) => return Ok(Ended::refused(*refused)),
     };
     let output = reservation.output_branch.clone();
     let wanted = branch.map(str::to_owned).or_else(|| reservation.task_branch.clone());
@@ -106,10 +119,13 @@ pub fn under(
     reservation.output_branch = Some(plan.output.clone());
     reservation.task_branch = Some(plan.task_branch.clone());
     desk.rewrite(&reservation)?;
-    if let Some(refused) = stand_on(&task, &root, &plan).map_err(failed)? {
+    let limit =
+        if context.global.timeout.is_some() { context.deadline() } else { clock::deadline_in(Duration::MAX) };
+    if let Some(refused) = stand_on(&task, &root, &plan, limit).map_err(failed)? {
         return Ok(Ended::refused(refused));
     }
-    let tips = (tip(&root.git, &plan.output), tip(&root.git, &plan.task_branch));
+    let git = root.git.until(clock::deadline_in(LOOKING));
+    let tips = (git.resolve_ref(&plan.output), git.resolve_ref(&plan.task_branch));
     let (tip_before, task_tip) = match tips {
         (Ok(Some(tip)), Ok(Some(task_tip))) => (tip, task_tip),
         (Err(failure), _) | (_, Err(failure)) => return Err(failed(failure)),
@@ -119,8 +135,6 @@ pub fn under(
         }
     };
 
-    let limit =
-        if context.global.timeout.is_some() { context.deadline() } else { clock::deadline_in(Duration::MAX) };
     let merged = root.git.until(limit).merge(&plan.task_branch, options, (MARK, &reservation.id));
 
     let looking = root.git.until(clock::deadline_in(LOOKING));
@@ -129,28 +143,32 @@ pub fn under(
     Ok(Ended { answer, refused_before: false })
 }
 
-fn tip(git: &Git, branch: &str) -> Result<Option<String>, GitFailure> {
-    git.resolve_ref(branch)
-}
-
 /// Puts HEAD on the output branch, and makes sure that it is there: the refusal if not.
-fn stand_on(task: &TaskId, root: &MergeRoot, plan: &Plan) -> Result<Option<MergeVerdict>, GitFailure> {
+fn stand_on(
+    task: &TaskId,
+    root: &MergeRoot,
+    plan: &Plan,
+    limit: Instant,
+) -> Result<Option<MergeVerdict>, GitFailure> {
     let branch = short_name(&plan.output);
     let there = root::git_there(root);
     let mut said = None;
     if plan.checkout {
-        let answer = root.git.checkout(&plan.output, plan.past_stale_entries)?;
-        if !answer.ok() {
-            said = Some(GitFailure::of_exit("checkout", answer.code, &answer.stderr).said);
-        }
+        // It writes files and runs a hook, as the merge does.
+        said = match root.git.until(limit).checkout(&plan.output, plan.past_stale_entries) {
+            Ok(answer) if answer.ok() => None,
+            Ok(answer) => Some(GitFailure::of_exit("checkout", answer.code, &answer.stderr).said),
+            Err(failure) => Some(failure.to_string()),
+        };
     }
-    let head = root.git.head_branch()?;
+    let git = root.git.until(clock::deadline_in(LOOKING));
+    let head = git.head_branch()?;
     if head.as_ref() == Some(&plan.output) {
         if !plan.checkout {
             return Ok(None);
         }
         // A hook of the checkout, or a filter, may have left something.
-        let residue = root.git.residue()?;
+        let residue = git.residue()?;
         return Ok((!residue.is_clean()).then(|| root::dirty(task, root, &residue)));
     }
     let now = head.as_deref().map_or("a detached HEAD", short_name);

@@ -74,16 +74,22 @@ impl<'a> Wait<'a> {
         callers && self.queued.as_ref().is_none_or(|(ticket, _)| ticket.is_ours())
     }
 
-    /// How many come before us now. `can_be_had` is whether the mutex is free, or its session gone.
-    ///
-    /// # Errors
-    /// The queue cannot be read.
-    pub fn is_first(&mut self, held: &Held<'_>, can_be_had: bool) -> Result<bool, Failure> {
-        let live = queue::sweep(held, self.desk.here()).map_err(|error| not_writable(&error))?;
-        let ahead = self.ahead(&live);
+    /// How long the mutex's lock is tried for: whoever holds it is done in milliseconds, or works on a
+    /// recovery.
+    #[must_use]
+    pub fn patience(&self) -> Instant {
+        const SHORTEST: Duration = Duration::from_secs(10);
+        self.deadline.max(clock::deadline_in(SHORTEST)).min(self.desk.deadline())
+    }
+
+    /// Whether it is our turn, with these live tickets in the queue. `can_be_had` is whether the mutex
+    /// is free, or its session gone.
+    #[must_use]
+    pub fn is_first(&mut self, live: &[Standing], can_be_had: bool) -> bool {
+        let ahead = self.ahead(live);
         if !can_be_had {
             self.takeable = None;
-            return Ok(ahead.is_empty());
+            return ahead.is_empty();
         }
         let now = clock::instant();
         let since = match &self.takeable {
@@ -94,7 +100,13 @@ impl<'a> Wait<'a> {
                 now
             }
         };
-        Ok(turns::is_first(ahead.len(), now.saturating_duration_since(since)))
+        turns::is_first(ahead.len(), now.saturating_duration_since(since))
+    }
+
+    /// Whether we have a place in the queue.
+    #[must_use]
+    pub fn is_queued(&self) -> bool {
+        self.queued.is_some()
     }
 
     /// The tickets before ours of waiters that could take it.
@@ -113,12 +125,13 @@ impl<'a> Wait<'a> {
     /// The ticket cannot be written.
     pub fn join(&mut self, held: &Held<'_>) -> Result<(), Failure> {
         let Some(callers) = self.callers.take() else { return Ok(()) };
-        let ticket =
-            queue::join(held, &self.note, self.desk.here()).map_err(|error| mutex_failure(&error))?;
-        let folder = held.folder();
-        let waker = Waker::new(&[folder, &folder.join(queue::FOLDER)], callers).map_err(|error| {
+        let tickets = queue::folder(held).map_err(|error| not_writable(&error))?;
+        // Before there is a ticket: a signal from here on takes it away.
+        let waker = Waker::new(&[held.folder(), &tickets], callers).map_err(|error| {
             Failure::new(FailureKind::Fatal, format!("cannot watch for signals while waiting: {error}"))
         })?;
+        let ticket =
+            queue::join(held, &self.note, self.desk.here()).map_err(|error| mutex_failure(&error))?;
         self.queued = Some((ticket, waker));
         Ok(())
     }
@@ -129,7 +142,11 @@ impl<'a> Wait<'a> {
         let patience = self.takeable.as_ref().map_or(Duration::MAX, |(since, before)| {
             clock::remaining(*since + turns::patience(before.len())).max(Duration::from_millis(1))
         });
-        let Some((_, waker)) = &mut self.queued else { return };
+        let Some((_, waker)) = &mut self.queued else {
+            // Only where the file system's locks do not exclude; not to spin.
+            clock::sleep(Duration::from_millis(20));
+            return;
+        };
         waker.watch_holder(watched);
         waker.sleep(clock::remaining(self.deadline).min(patience));
         if let Some(signal) = waker.signal() {

@@ -104,7 +104,7 @@ fn judge_commits(seen: &Seen, output: &str, task: &str, find: &mut impl FnMut(&'
     }
     let commits = besides.iter().take(5).copied().collect::<Vec<_>>().join(", ");
     let single = seen.commits.iter().all(|commit| commit.parents.len() < 2);
-    if !seen.contained && single {
+    if !seen.contained && single && seen.task_branch.is_some() {
         find(
             "NOT_A_MERGE",
             format!("{output} got a commit with a single parent ({commits}) where {task} was to be merged"),

@@ -30,8 +30,11 @@ impl fmt::Display for BadOption {
     }
 }
 
+/// What makes a refusal of an option.
+type Refusal = fn(String) -> BadOption;
+
 /// Long options that are refused; git takes every unique beginning of one.
-const REFUSED: [(&str, fn(String) -> BadOption); 6] = [
+const REFUSED: [(&str, Refusal); 6] = [
     ("abort", BadOption::NoMerge),
     ("continue", BadOption::NoMerge),
     ("quit", BadOption::NoMerge),

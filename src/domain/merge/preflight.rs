@@ -107,7 +107,7 @@ pub fn decide(task: &TaskId, facts: &Facts) -> Result<Plan, Refused> {
     if !residue.dirty.is_empty() {
         return Err(Refused::Dirty);
     }
-    let output = output_branch(facts)?;
+    let output = output_branch(facts.output.as_ref(), &facts.lock_branch)?;
     let task_branch = chosen_branch(task, facts, &output)?;
     let unsafe_because = |why| Refused::Unsafe { branch: short_name(&output).to_owned(), why };
     if task_branch == output {
@@ -132,8 +132,8 @@ pub fn decide(task: &TaskId, facts: &Facts) -> Result<Plan, Refused> {
 ///
 /// # Errors
 /// Why not.
-pub fn output_branch(facts: &Facts) -> Result<String, Refused> {
-    let Some(output) = &facts.output else {
+pub fn output_branch(output: Option<&Asked>, lock_branch: &str) -> Result<String, Refused> {
+    let Some(output) = output else {
         return Err(Refused::Unsafe { branch: "HEAD".to_owned(), why: Unsafe::Detached });
     };
     let branch = short_name(&output.name).to_owned();
@@ -141,7 +141,7 @@ pub fn output_branch(facts: &Facts) -> Result<String, Refused> {
     if !output.name.starts_with(branch::HEADS) {
         return Err(unsafe_because(Unsafe::NoBranch));
     }
-    if output.name == full_name(&facts.lock_branch) {
+    if output.name == full_name(lock_branch) {
         return Err(unsafe_because(Unsafe::LockBranch));
     }
     match (&output.tip, output.leads_elsewhere) {

@@ -116,6 +116,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             failed.task.to_string(),
             failed.code.map_or_else(|| "-".to_owned(), |code| code.to_string()),
             failed.residue.state().to_owned(),
+            failed.said.clone(),
         ]),
         MergeVerdict::Aborted(undone) | MergeVerdict::ReleasedNoMerge(undone) => bars(undone_fields(undone)),
         MergeVerdict::AbortUnsafe { task, residue, remedy } => {
@@ -211,4 +212,55 @@ fn pid(holder: Option<&Holder>) -> String {
 
 fn or_dash(text: Option<&str>) -> String {
     text.filter(|text| !text.is_empty()).unwrap_or("-").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::liveness::Liveness;
+    use crate::domain::merge::reservation::Unreadable;
+    use crate::domain::merge::residue::{Remedy, Residue};
+    use crate::domain::merge::verdict::{Busy, BusyWhy, Conflict};
+    use crate::domain::task_id::TaskId;
+
+    fn task() -> TaskId {
+        TaskId::parse("42").unwrap()
+    }
+
+    fn holder() -> Holder {
+        Holder {
+            task: Some(task()),
+            pid: Some(7),
+            liveness: Liveness::Alive,
+            ..Holder::unreadable(Unreadable::Empty)
+        }
+    }
+
+    #[test]
+    fn the_lines_that_the_shell_implementation_shares() {
+        let busy = Busy { task: task(), why: BusyWhy::Alive, waited: 3, holder: Some(holder()), guard: None };
+        let unmerged = Residue { unmerged: vec!["f".to_owned()], ..Residue::default() };
+        for (verdict, line) in [
+            (MergeVerdict::Busy(busy), "BUSY:42:3|alive|7|-"),
+            (MergeVerdict::RefusedLiveHolder { holder: holder() }, "REFUSED_LIVE_HOLDER:42:7"),
+            (
+                MergeVerdict::NotOwnerSession { task: task(), holder: holder() },
+                "NOT_OWNER_SESSION:42:7|alive",
+            ),
+            (
+                MergeVerdict::AbortUnsafe { task: task(), residue: unmerged, remedy: Remedy::ResetHard },
+                "ABORT_UNSAFE:unmerged:reset-hard|42",
+            ),
+            (MergeVerdict::NotHeld { task: task() }, "NOT_HELD:42"),
+        ] {
+            assert_eq!(porcelain(&verdict), line);
+        }
+    }
+
+    #[test]
+    fn no_path_looks_like_two() {
+        let paths = vec!["a,b".to_owned(), "c|d%\n".to_owned(), "e f".to_owned()];
+        let conflict = MergeVerdict::MergeConflict(Conflict { task: task(), paths, root: String::new() });
+        assert_eq!(porcelain(&conflict), "MERGE_CONFLICT:a%2Cb,c%7Cd%25%0A,e f|42");
+    }
 }

@@ -1,7 +1,7 @@
 //! Saves the tracked state of a worktree as a commit, a half-resolved conflict included, without
 //! touching it: the index is worked on in a copy, and the files are only read.
 //!
-//! The commit's tree is what the files hold. Its parents are HEAD, MERGE_HEAD while there is one, and,
+//! The commit's tree is what the files hold. Its parents are HEAD, `MERGE_HEAD` while there is one, and,
 //! where something was staged that the files do not hold, a commit of what was staged.
 
 use std::ffi::{OsStr, OsString};

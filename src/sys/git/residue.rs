@@ -26,7 +26,15 @@ impl Git {
         let index_locked = !self.wait_for_index();
         let status = self.run(
             Hooks::Off,
-            &["status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=dirty"],
+            // Without looking for renames: that would read contents, which a partial clone may lack.
+            &[
+                "status",
+                "--porcelain=v2",
+                "-z",
+                "--untracked-files=no",
+                "--ignore-submodules=dirty",
+                "--no-renames",
+            ],
         )?;
         if !status.ok() {
             return Err(GitFailure::of_exit("status", status.code, &status.stderr));

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{Git, GitFailure, Hooks};
+use super::{Answer, Git, GitFailure, Hooks};
 use crate::sys::repository::Repository;
 
 /// The setting that names the worktree in which merges run.
@@ -70,11 +70,29 @@ impl MergeRoot {
         if let (true, Some(top)) = (stands_in_main, &repo.work_dir) {
             return Ok(Self::open(top, &repo.git_dir, deadline));
         }
-        let main = repo.gix.main_repo().ok();
-        main.as_ref()
-            .and_then(gix::Repository::workdir)
-            .and_then(|top| Self::at(repo, top, deadline).ok())
+        Self::main_top(repo, deadline)
+            .and_then(|top| Self::at(repo, &top, deadline).ok())
+            .filter(|root| root.git.git_dir() == repo.common_dir)
             .ok_or_else(|| NoMergeRoot::NoMainWorktree { common_dir: repo.common_dir.clone() })
+    }
+
+    /// Where the main worktree should be: where `core.worktree` says, as in submodules, or around a
+    /// folder `.git`. The main worktree's own configuration counts, not that of where we stand.
+    fn main_top(repo: &Repository, deadline: Instant) -> Option<PathBuf> {
+        let common = &repo.common_dir;
+        let git = Git::new(common, common, deadline);
+        let setting = |args: &[&str]| {
+            let args = [&["config"], args].concat();
+            let answer = git.run(Hooks::Off, &args).ok().filter(Answer::ok)?;
+            Some(answer.stdout.strip_suffix(b"\n").unwrap_or(&answer.stdout).to_vec())
+        };
+        if let Some(top) = setting(&["--get", "core.worktree"]) {
+            return Some(common.join(OsStr::from_bytes(&top)));
+        }
+        if setting(&["--type=bool", "--get", "core.bare"]).is_some_and(|bare| bare == b"true") {
+            return None;
+        }
+        common.parent().filter(|_| common.file_name() == Some(OsStr::new(".git"))).map(Path::to_owned)
     }
 
     /// The worktree with its top at `path`, if it is one of this repository.
