@@ -103,9 +103,20 @@ fn commit_on(repo: &Repo<'_>, name: &str, round: usize) -> String {
     repo.git(&args)
 }
 
+/// Makes all folders of loose objects, as a repository has them that has been worked in for a while:
+/// otherwise whoever writes first pays for them.
+fn lived_in(repo: &Repo<'_>) {
+    let objects = repo.git_dir().join("objects");
+    for number in 0..=255 {
+        std::fs::create_dir_all(objects.join(format!("{number:02x}"))).unwrap();
+    }
+}
+
 fn with_a_remote() {
     let lab = Lab::new();
     let repo = lab.clone("a");
+    lived_in(&repo);
+    lived_in(&lab.server());
     let session = Session::start();
     println!("remote: a bare repository on this machine");
     let push = |round: usize| {
@@ -134,6 +145,7 @@ fn with_a_remote() {
 fn without_a_remote() {
     let lab = Lab::empty();
     let repo = lab.alone("a");
+    lived_in(&repo);
     let session = Session::start();
     println!("no remote");
     let update = |round: usize| {
