@@ -21,9 +21,10 @@ pub fn resolve(repo: &Repository, option: Option<&str>) -> Result<Option<Arbiter
     let rewrites = Rewrites::read(repo);
     let chosen = choose(option.or(setting.as_deref()), &remotes, &rewrites)?;
     Ok(chosen.map(|(name, address)| {
+        let resolved = rewritten(&address, &rewrites.both).unwrap_or_else(|| address.clone());
         let connection = name.as_deref().map(|name| connection(repo, name)).unwrap_or_default();
         let own_ssh = repo.config("core.sshCommand").is_some();
-        Arbiter { name, address, connection, own_ssh }
+        Arbiter { name, address, resolved, connection, own_ssh }
     }))
 }
 
@@ -93,7 +94,7 @@ fn choose(wanted: Option<&str>, remotes: &[RemoteConfig], rewrites: &Rewrites) -
             (Some(origin), _) => origin,
             (None, []) => return Ok(None),
             (None, [only]) => only,
-            (None, [first, ..]) => return Err(several(remotes, &first.name)),
+            (None, _) => return Err(several(remotes)),
         },
     };
     let Some(fetch) = remote.urls.first() else { return Err(split(remote, None, &remote.push_urls)) };
@@ -133,14 +134,14 @@ fn no_such_remote(wanted: &str, remotes: &[RemoteConfig]) -> Failure {
         .hint("git remote -v")
 }
 
-fn several(remotes: &[RemoteConfig], first: &str) -> Failure {
+fn several(remotes: &[RemoteConfig]) -> Failure {
     let message = format!(
         "this repository has several remotes ({}) and none is called origin: which one decides who holds a lock?",
         names(remotes)
     );
-    Failure::new(FailureKind::AmbiguousRemote, message)
-        .detail("several_remotes")
-        .hint(format!("git config aitask-lock.remote {first}"))
+    Failure::new(FailureKind::AmbiguousRemote, message).detail("several_remotes").hint(
+        "a person has to choose, and the same server in every clone: git config aitask-lock.remote <name>",
+    )
 }
 
 fn split(remote: &RemoteConfig, read_from: Option<&str>, write_to: &[String]) -> Failure {

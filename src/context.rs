@@ -227,12 +227,10 @@ fn bad_setting(key: &str, value: &str, why: &str) -> Failure {
 fn no_repository(error: OpenError) -> Failure {
     let failure = Failure::new(FailureKind::NoRepository, error.to_string());
     match error {
-        OpenError::NotFound { .. } => {
-            failure.hint("run it inside a repository, or name one: git aitask-lock -C <folder> …")
-        }
+        OpenError::NotFound { .. } => failure.hint("run it inside a repository, or name one with -C"),
         OpenError::Refused { said, .. } if said.contains("dubious ownership") => failure
             .detail("dubious_ownership")
-            .hint("git config --global --add safe.directory <folder> makes git trust the folder"),
+            .hint("make git trust the folder: git config --global --add safe.directory '<folder>'"),
         OpenError::Refused { .. } | OpenError::Directory { .. } => failure,
     }
 }

@@ -34,9 +34,11 @@ fn describe(context: &Context, error: &StoreError) -> Failure {
     match error {
         StoreError::BranchMissing { deleted: false } => Failure::new(
             FailureKind::BranchMissing,
-            format!("there is no lock branch '{branch}' yet, so nothing can be said of any lock"),
+            format!(
+                "there is no lock branch '{branch}' yet: nothing was ever locked, or it is kept elsewhere"
+            ),
         )
-        .hint("git aitask-lock init creates it; so does the first claim"),
+        .hint("create it, as the first claim does as well: git aitask-lock init"),
         StoreError::BranchMissing { deleted: true } => Failure::new(
             FailureKind::BranchMissing,
             format!(
@@ -44,7 +46,7 @@ fn describe(context: &Context, error: &StoreError) -> Failure {
             ),
         )
         .detail("deleted")
-        .hint("git aitask-lock init puts it back as it was last seen here"),
+        .hint("put it back as it was last seen here: git aitask-lock init"),
         StoreError::Rewritten { lost } => {
             let names: Vec<&str> = lost.iter().take(10).map(TaskId::as_str).collect();
             let more = if lost.len() > names.len() { ", …" } else { "" };
@@ -53,7 +55,7 @@ fn describe(context: &Context, error: &StoreError) -> Failure {
                 names.join(", ")
             );
             Failure::new(FailureKind::BranchRewritten, message)
-                .hint("git aitask-lock init accepts the branch as it is now")
+                .hint("a person may accept the branch as it is now: git aitask-lock init")
         }
         StoreError::Fetch(git) => {
             let message =
@@ -69,31 +71,41 @@ fn describe(context: &Context, error: &StoreError) -> Failure {
             let message = format!(
                 "whether the change reached the branch '{branch}' cannot be told: {git}, and it did not show up there"
             );
-            let ask = "git aitask-lock list --mine shows what this session holds; running the same command \
-                       again is safe";
+            let ask = "running the same command again is safe; see what this session holds: git aitask-lock list --mine";
             Failure::new(FailureKind::OutcomeUnknown, message).detail(git.cause.word()).hint(ask)
         }
         StoreError::Unreadable(why) => {
             Failure::new(FailureKind::Unreadable, format!("the lock branch '{branch}' cannot be read: {why}"))
-                .hint("git fsck shows what is wrong with this clone")
+                .hint("see what is wrong with this clone: git fsck")
         }
         StoreError::NotWritable(why) => Failure::new(FailureKind::NotWritable, why.clone()),
         StoreError::File(error) => Failure::new(FailureKind::NotWritable, error.to_string()),
-        StoreError::Queue => Failure::new(
-            FailureKind::RaceExhaustion,
-            "another command of this clone kept the remote busy until the time budget was used up",
-        )
-        .detail("queue")
-        .hint("run it again, with more time if need be: --timeout 2m"),
+        StoreError::Queue { holder, stopped } => queue(*holder, *stopped),
         StoreError::RefLocked(why) => ref_locked(why),
+    }
+}
+
+fn queue(holder: Option<u32>, stopped: bool) -> Failure {
+    let who = holder.map_or_else(String::new, |pid| format!(" (process {pid})"));
+    let what = if stopped {
+        "is stopped and keeps the remote"
+    } else {
+        "kept the remote busy until the time was up"
+    };
+    let message = format!("another command of this clone{who} {what}; nothing was changed");
+    let failure = Failure::new(FailureKind::RaceExhaustion, message).detail("queue");
+    match holder {
+        Some(pid) if stopped => failure.hint(format!("let it go on: kill -CONT {pid}")),
+        Some(pid) => failure.hint(format!("see what it does: ps -fp {pid}")),
+        None => failure.hint("run it again, with more time if need be: --timeout 2m"),
     }
 }
 
 fn ref_locked(why: &str) -> Failure {
     let message = format!("a reference stays locked, so nothing was changed: {why}");
-    Failure::new(FailureKind::NotWritable, message)
-        .detail("ref_locked")
-        .hint("if no git command is running here, the .lock file that is named is left over from one that was killed")
+    Failure::new(FailureKind::NotWritable, message).detail("ref_locked").hint(
+        "where git commands were killed, a lock file may be left over; this names it: git aitask-lock doctor",
+    )
 }
 
 fn with_cause(failure: Failure, context: &Context, git: &GitFailure) -> Failure {
@@ -109,9 +121,9 @@ fn with_cause(failure: Failure, context: &Context, git: &GitFailure) -> Failure 
         }
         Cause::TimedOut => failure.hint("try again with more time: --timeout 2m"),
         Cause::DubiousOwnership => {
-            failure.hint("git config --global --add safe.directory <folder> makes git trust the folder")
+            failure.hint("make git trust the folder: git config --global --add safe.directory '<folder>'")
         }
-        Cause::NotStarted | Cause::Killed(_) | Cause::NotWritable | Cause::Other => failure,
+        Cause::NotStarted | Cause::Killed(_) | Cause::RefLocked | Cause::NotWritable | Cause::Other => failure,
     }
 }
 
@@ -130,6 +142,10 @@ fn refused(branch: &str, reason: &str, said: &str) -> Failure {
         let hint = "allow the branch on the server, or set the commit identity it wants: git config \
                     aitask-lock.committer 'Name <email>'";
         return failure.detail("policy").hint(hint);
+    }
+    if reason.contains("unpack") {
+        let hint = "the server cannot store objects: its disk is full, or it may not write there";
+        return failure.detail("storage").hint(hint);
     }
     failure.detail("rejected").hint(format!(
         "a branch below that name on the server, or a lock file left there, blocks it: git ls-remote origin '{branch}*'"

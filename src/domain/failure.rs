@@ -77,13 +77,13 @@ impl FailureKind {
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
-            Self::Usage => 2,
+            Self::Usage | Self::AmbiguousRemote => 2,
             Self::BranchMissing => 10,
             Self::BranchRewritten | Self::FetchFailed | Self::Unreadable => 11,
             Self::RaceExhaustion => 12,
             Self::PushRefused => 15,
             Self::OutcomeUnknown => 16,
-            Self::AmbiguousRemote | Self::NotWritable | Self::NoRepository | Self::Fatal => 128,
+            Self::NotWritable | Self::NoRepository | Self::Fatal => 128,
         }
     }
 }

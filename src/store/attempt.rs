@@ -35,8 +35,10 @@ pub enum Outcome {
     },
 }
 
-/// How often the same snapshot is tried again when nothing moved.
+/// How often the same snapshot is tried again when somebody holds the reference.
 const MOST_BUSY: u32 = 40;
+/// How often a push is tried again whose connection broke with nothing changed.
+const MOST_BROKEN: u32 = 2;
 
 /// Runs `decide` on fresh snapshots until its plan is settled or has won.
 ///
@@ -76,6 +78,7 @@ pub fn update(
         let last = match store.compare_and_swap(snapshot.lease, commit)? {
             Swap::Won => return Ok(Outcome::Done(verdicts)),
             Swap::Lost => None,
+            Swap::Busy(why @ StoreError::Push(_)) if busy >= MOST_BROKEN => return Err(why),
             Swap::Busy(why) if busy >= MOST_BUSY => return Err(why),
             Swap::Busy(why) => {
                 busy += 1;

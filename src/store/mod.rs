@@ -108,7 +108,12 @@ pub enum StoreError {
     /// A file of ours cannot be read or written.
     File(FileError),
     /// Another command of this clone kept the remote busy until the time budget was used up.
-    Queue,
+    Queue {
+        /// Its process, where the kernel shows it.
+        holder: Option<u32>,
+        /// Whether that process is stopped, so that waiting longer is no use.
+        stopped: bool,
+    },
     /// A reference of ours is locked by somebody who does not let go.
     RefLocked(String),
 }

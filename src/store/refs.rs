@@ -84,6 +84,21 @@ pub fn swap(
     }
 }
 
+/// An error of gix in one line, with what caused it.
+pub(super) fn words(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !words.contains(&more) {
+            words.push_str(": ");
+            words.push_str(&more);
+        }
+        cause = error.source();
+    }
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn through_gix(
     repo: &Repository,
     name: &str,
@@ -107,5 +122,5 @@ fn through_gix(
     let time = gix::date::Time::now_utc().to_string();
     let signature =
         gix::actor::SignatureRef { name: logger.name.into(), email: logger.email.into(), time: &time };
-    repo.gix.edit_references_as([edit], Some(signature)).map(drop).map_err(|error| format!("{error:#}"))
+    repo.gix.edit_references_as([edit], Some(signature)).map(drop).map_err(|error| words(&error))
 }

@@ -1,11 +1,14 @@
 //! The lock branch on a remote: the remote is the truth, changed only by a leased push.
 
+use std::time::Duration;
+
 use gix::ObjectId;
 
 use super::refs::{self, Logger, Moved};
 use super::serial::Turn;
 use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
 use crate::domain::task_id::TaskId;
+use crate::sys::clock;
 use crate::sys::git::push::PushAnswer;
 use crate::sys::git::remote::{Arbiter, Pushed};
 use crate::sys::git::{Cause, Git, GitFailure};
@@ -13,6 +16,9 @@ use crate::sys::repository::Repository;
 
 /// How much of the time that is left one push may take: the rest is for finding out what became of it.
 const PUSH_SHARE: f64 = 0.6;
+
+/// How often a fetch is tried whose reference another git holds.
+const REF_TRIES: u64 = 6;
 
 /// The lock branch on the arbiter, and what this clone has seen of it last.
 pub struct RemoteStore<'a> {
@@ -45,7 +51,7 @@ impl<'a> RemoteStore<'a> {
         logger: Logger<'a>,
         turn: Turn,
     ) -> Self {
-        let known_ref = format!("refs/aitask-lock/known/{}", fingerprint(&arbiter.address, branch));
+        let known_ref = format!("refs/aitask-lock/known/{}", fingerprint(&arbiter.resolved, branch));
         Self { repo, git, arbiter, branch: branch.to_owned(), known_ref, logger, turn }
     }
 
@@ -54,7 +60,17 @@ impl<'a> RemoteStore<'a> {
     /// # Errors
     /// The private reference cannot be read.
     pub fn last_known(&self) -> Result<Option<ObjectId>, StoreError> {
-        refs::read(self.repo, &self.git, &self.known_ref)
+        // It only saves connections. One that cannot be read, or whose commit was pruned before it was
+        // referenced, is thrown away and fetched anew.
+        match refs::read(self.repo, &self.git, &self.known_ref) {
+            Ok(Some(known)) if !tree::is_there(&self.repo.gix, known) => self.forget().map(|()| None),
+            Err(StoreError::Unreadable(_)) => self.forget().map(|()| None),
+            read => read,
+        }
+    }
+
+    fn forget(&self) -> Result<(), StoreError> {
+        self.git.drop_ref(&self.known_ref).map_err(|error| StoreError::Unreadable(error.to_string()))
     }
 
     /// Takes the remote's branch as it is now for the truth, whatever was seen of it before.
@@ -116,10 +132,21 @@ impl<'a> RemoteStore<'a> {
     /// Fetches the branch; what git says where there may be none. git has no exit status of its own
     /// for that, and its words name no other cause then.
     fn fetch_or_miss(&self) -> Result<Option<GitFailure>, StoreError> {
-        match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
-            Ok(()) => Ok(None),
-            Err(failure) if failure.cause == Cause::Other => Ok(Some(failure)),
-            Err(failure) => Err(StoreError::Fetch(failure)),
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.git.fetch_branch(&self.arbiter, &self.branch, &self.known_ref) {
+                Ok(()) => return Ok(None),
+                // A git whose command was killed may still be at the reference for a moment.
+                Err(failure) if failure.cause == Cause::RefLocked && tries < REF_TRIES => {
+                    clock::sleep(Duration::from_millis(20 * tries));
+                }
+                Err(failure) if failure.cause == Cause::RefLocked => {
+                    return Err(StoreError::RefLocked(failure.said));
+                }
+                Err(failure) if failure.cause == Cause::Other => return Ok(Some(failure)),
+                Err(failure) => return Err(StoreError::Fetch(failure)),
+            }
         }
     }
 

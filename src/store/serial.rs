@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::StoreError;
 use crate::sys::files;
 use crate::sys::flock::{self, Flock};
+use crate::sys::process;
 
 /// The folder of all our files under the common git directory.
 pub const FOLDER: &str = "aitask-lock";
@@ -42,7 +43,12 @@ impl Turn {
             files::make_dir_like(&turn, &self.common_dir)?;
         }
         self.held = flock::flock_until(&turn, self.deadline)?;
-        if self.held.is_some() { Ok(()) } else { Err(StoreError::Queue) }
+        if self.held.is_some() {
+            return Ok(());
+        }
+        let holder = flock::holder(&turn);
+        let stopped = holder.and_then(process::is_stopped).unwrap_or(false);
+        Err(StoreError::Queue { holder, stopped })
     }
 
     /// Lets others have their turn.

@@ -6,7 +6,7 @@ use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::{Entry as TreeEntry, EntryKind};
 use gix::objs::{Commit, Kind, Tree};
 
-use super::StoreError;
+use super::{StoreError, refs};
 use crate::domain::plan::{CommitNote, Edit};
 use crate::domain::record::{self, Damage, Reading};
 use crate::domain::task_id::TaskId;
@@ -58,6 +58,12 @@ fn root(repo: &gix::Repository, commit: ObjectId) -> Result<Tree, StoreError> {
     let found = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
     let tree = found.tree().map_err(|error| unreadable(&error))?;
     tree.decode().map(|tree| tree.to_owned()).map_err(|error| unreadable(&error))
+}
+
+/// Whether a commit and its tree can be read.
+#[must_use]
+pub fn is_there(repo: &gix::Repository, commit: ObjectId) -> bool {
+    root(repo, commit).is_ok()
 }
 
 /// Reads one lock file. What cannot be read is held all the same.
@@ -139,8 +145,9 @@ pub fn commit(
     Ok(repo.write_object(&commit).map_err(|error| not_writable(repo, &error))?.detach())
 }
 
-fn not_writable(repo: &gix::Repository, error: &dyn std::fmt::Display) -> StoreError {
-    StoreError::NotWritable(format!("cannot write objects under {}: {error:#}", repo.common_dir().display()))
+fn not_writable(repo: &gix::Repository, error: &dyn std::error::Error) -> StoreError {
+    let place = repo.common_dir().display();
+    StoreError::NotWritable(format!("cannot write objects under {place}: {}", refs::words(error)))
 }
 
 /// A name or address without the characters that would break a commit's header.

@@ -113,8 +113,11 @@ fn stuck_references(context: &Context) -> Vec<Finding> {
     files.extend(locks.map(|name| known.join(name)));
     let stuck = files.into_iter().filter(|file| file.exists());
     let finding = |file: std::path::PathBuf| {
-        Finding::problem("references", format!("{} keeps a reference locked", file.display()))
-            .mend(format!("rm {}, if no git command is running here", quoted(&file)))
+        let text = format!(
+            "{} keeps a reference locked; if no git command is running here, it is left over",
+            file.display()
+        );
+        Finding::problem("references", text).mend(format!("rm {}", quoted(&file)))
     };
     stuck.map(finding).collect()
 }

@@ -21,6 +21,8 @@ pub enum Cause {
     ConnectionLost,
     /// git does not trust this repository's ownership.
     DubiousOwnership,
+    /// A reference of ours is held by another git, or was moved by one.
+    RefLocked,
     /// Our side cannot be written: read-only, no space, no permission.
     NotWritable,
     /// Something else; git's own words say what.
@@ -40,6 +42,7 @@ impl Cause {
             Self::Permission => "permission",
             Self::ConnectionLost => "connection_lost",
             Self::DubiousOwnership => "dubious_ownership",
+            Self::RefLocked => "ref_locked",
             Self::NotWritable => "not_writable",
             Self::Other => "unknown",
         }
@@ -55,7 +58,7 @@ impl Cause {
             | Self::Permission
             | Self::DubiousOwnership
             | Self::NotWritable => true,
-            Self::TimedOut | Self::Killed(_) | Self::ConnectionLost | Self::Other => false,
+            Self::RefLocked | Self::TimedOut | Self::Killed(_) | Self::ConnectionLost | Self::Other => false,
         }
     }
 }
@@ -113,6 +116,8 @@ fn cause_of(said: &str) -> Cause {
     let has = |needles: &[&str]| needles.iter().any(|needle| said.contains(needle));
     if has(&["detected dubious ownership"]) {
         Cause::DubiousOwnership
+    } else if has(&["cannot lock ref", "could not lock ref"]) {
+        Cause::RefLocked
     } else if has(&[
         "Authentication failed",
         "could not read Username",

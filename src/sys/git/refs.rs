@@ -34,6 +34,15 @@ impl Git {
         Ok(answer.line().lines().map(str::to_owned).collect())
     }
 
+    /// Removes a reference, whatever it names; one that is not there is no failure.
+    ///
+    /// # Errors
+    /// It is still there.
+    pub fn drop_ref(&self, name: &str) -> Result<(), GitFailure> {
+        let answer = self.run(Hooks::Off, &["update-ref", "--no-deref", "-d", name])?;
+        if answer.ok() { Ok(()) } else { Err(GitFailure::of_exit("update-ref", answer.code, &answer.stderr)) }
+    }
+
     /// Moves a reference from `old` (none: it must not exist) to `new`.
     ///
     /// # Errors

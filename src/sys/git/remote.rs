@@ -23,6 +23,8 @@ pub struct Arbiter {
     pub name: Option<String>,
     /// The address for reading and writing, before `url.<base>.insteadOf`.
     pub address: String,
+    /// Where that leads, after `insteadOf`: what this clone has seen is remembered for it.
+    pub resolved: String,
     /// Values of [`CONNECTION_KEYS`], in order.
     pub connection: Vec<(&'static str, String)>,
     /// Whether the user configured an ssh command of their own.
