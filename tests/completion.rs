@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::{Lab, Output, Repo, Session};
 
-/// A clone that has seen the locks of tasks 42, 43 and 7_1, with a remote that is gone since.
+/// A clone that has seen the locks of tasks 42, 43 and `7_1`, with a remote that is gone since.
 fn clone_of_three<'lab>(lab: &'lab Lab, session: &Session) -> Repo<'lab> {
     let clone = lab.clone("clone");
     clone.lock(&["claim", "42", "43", "7_1"]).session(session).go().expect_all(&["CLAIMED"; 3], 0);

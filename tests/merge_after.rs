@@ -171,7 +171,7 @@ fn an_abort_leaves_alone_what_is_not_its_own() {
     scene.root.git(&["merge", "--abort"]);
     let _stops = scene.root.try_git(&["cherry-pick", "foreign"]);
     let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
-    let command = told.stderr.lines().find_map(|line| line.strip_prefix("note: ")).unwrap();
+    let command = told.stderr.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap();
     run_printed(&lab, command);
     scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
     // A merge that is committed is not undone.

@@ -102,6 +102,23 @@ fn the_log_tells_the_story_of_both_implementations() {
 }
 
 #[test]
+fn another_spelling_of_a_task_is_no_other_story() {
+    let (lab, session) = (Lab::new(), Session::start());
+    let server = lab.server();
+    let record = planting::record("16_2", &session, &[]);
+    planting::plant_file(&server, "t16_02_lock.yaml", &record);
+    let renamed =
+        [("t16_02_lock.yaml", Planted::Nothing), ("t16_2_lock.yaml", Planted::File(record.as_bytes()))];
+    planting::plant(&server, &renamed);
+    planting::plant_file(&server, "README.md", "no lock\n");
+    let clone = lab.clone("clone");
+    let alice = "alice@example.com";
+    let expected = [format!("refreshed 16_2 {alice} {alice}"), format!("claimed 16_2 {alice} -")];
+    assert_eq!(story(&clone, &[]), expected);
+    assert_eq!(story(&clone, &["t016_02"]), expected);
+}
+
+#[test]
 fn a_hostile_history_is_harmless() {
     let lab = Lab::new();
     let server = lab.server();

@@ -10,7 +10,7 @@ use super::Answer;
 use super::merge::run::MARK;
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
-use crate::domain::hook::{self, HookVerdict, Hooks, NAMES, State};
+use crate::domain::hook::{self, Hook, HookVerdict, Hooks, NAMES, State};
 use crate::domain::liveness;
 use crate::domain::merge::rules::Seen;
 use crate::store::mutex::{self, Mutex};
@@ -100,7 +100,8 @@ impl Place {
     }
 
     fn hooks(&self) -> Result<Hooks, Failure> {
-        let states = NAMES.into_iter().map(|name| Ok((name.to_owned(), self.state(name)?)));
+        let states =
+            NAMES.into_iter().map(|name| Ok(Hook { name: name.to_owned(), state: self.state(name)? }));
         let hooks = states.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Hooks { folder: self.folder.path().to_string_lossy().into_owned(), hooks })
     }

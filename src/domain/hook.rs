@@ -165,15 +165,24 @@ pub enum HookVerdict {
 pub struct Hooks {
     /// The hooks folder in force.
     pub folder: String,
-    /// Each hook, with its state.
-    pub hooks: Vec<(String, State)>,
+    /// Each hook.
+    pub hooks: Vec<Hook>,
+}
+
+/// A hook as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hook {
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub state: State,
 }
 
 impl HookVerdict {
     /// How the hooks stand.
     #[must_use]
     pub fn standing(hooks: Hooks) -> Self {
-        let all = |wanted: &[State]| hooks.hooks.iter().all(|(_, state)| wanted.contains(state));
+        let all = |wanted: &[State]| hooks.hooks.iter().all(|hook| wanted.contains(&hook.state));
         if all(&[State::Installed]) {
             Self::HooksInstalled(hooks)
         } else if all(&[State::None, State::Foreign]) {

@@ -96,7 +96,9 @@ pub fn words() -> String {
             "" => String::new(),
             codes => format!(" Exit code {}.", codes.replace(", ", " or ")),
         };
-        let term = format!("{}{}", roff::bold(word.word), roff::italic(&fields));
+        // A long line may be broken after a bar.
+        let fields = roff::italic(&fields).replace('|', "|\\:");
+        let term = format!("{}{fields}", roff::bold(word.word));
         roff::definition(&term, &(sentence(word.meaning) + &exit))
     };
     words::all().map(word).collect()

@@ -13,7 +13,7 @@ pub fn porcelain(verdict: &HookVerdict) -> String {
         | HookVerdict::HooksPartly(hooks)
         | HookVerdict::HooksMissing(hooks)
         | HookVerdict::HooksRemoved(hooks) => std::iter::once(hooks.folder.clone())
-            .chain(hooks.hooks.iter().map(|(name, state)| format!("{name}={}", state.word())))
+            .chain(hooks.hooks.iter().map(|hook| format!("{}={}", hook.name, hook.state.word())))
             .collect(),
         HookVerdict::CommitRefused { holder } => vec![
             holder.task_name().to_owned(),
@@ -45,8 +45,8 @@ pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
         }
         HookVerdict::HooksPartly(hooks) => {
             printed.stdout.push_str(&format!("The hooks are only partly in force ({}).\n", folder(hooks)));
-            for (name, state) in &hooks.hooks {
-                printed.stdout.push_str(&format!("  {name}: {}\n", told(*state)));
+            for hook in &hooks.hooks {
+                printed.stdout.push_str(&format!("  {}: {}\n", hook.name, told(hook.state)));
             }
             printed.stderr.push_str(&style::hint("git aitask-lock hook install"));
         }

@@ -1,10 +1,10 @@
 //! Walks the lock branch backwards along its first parents and compares the tree of each commit with
 //! the one before it. Runs in process, newest first, and stops when enough was seen.
 
-use std::collections::BTreeMap;
-
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
+use gix::objs::TreeRef;
+use gix::objs::tree::EntryRef;
 
 use super::{StoreError, tree};
 use crate::domain::history::{Commit, Event, Intent, Side};
@@ -36,7 +36,8 @@ pub struct Story {
 /// not agree, so one old commit proves little.
 const OLD_IN_A_ROW: usize = 100;
 
-type Files = BTreeMap<TaskId, Vec<tree::Entry>>;
+/// A commit's tree as it lies in the object database.
+type RawTree = Vec<u8>;
 
 /// Reads the story backwards from `tip`.
 ///
@@ -45,12 +46,12 @@ type Files = BTreeMap<TaskId, Vec<tree::Entry>>;
 pub fn walk(repo: &gix::Repository, tip: ObjectId, wanted: &Wanted) -> Result<Story, StoreError> {
     let mut story = Story::default();
     let mut old_in_a_row = 0;
-    let mut next = Some((tip, files(repo, tip, wanted)?));
+    let mut next = Some((tip, raw_tree(repo, tip)?));
     while let Some((id, after)) = next.take() {
         let (commit, seconds, parent) = read(repo, id)?;
         let before = match parent {
-            None => Files::new(),
-            Some(parent) if repo.has_object(parent) => files(repo, parent, wanted)?,
+            None => RawTree::new(),
+            Some(parent) if repo.has_object(parent) => raw_tree(repo, parent)?,
             // The border of a shallow clone: what stood before is not known, so nothing is invented.
             Some(parent) => {
                 story.cut_at = Some(parent);
@@ -64,7 +65,7 @@ pub fn walk(repo: &gix::Repository, tip: ObjectId, wanted: &Wanted) -> Result<St
             }
         } else {
             old_in_a_row = 0;
-            for event in events(repo, &commit, &before, &after) {
+            for event in events(repo, &commit, &before, &after, &wanted.tasks)? {
                 if wanted.limit.is_some_and(|limit| story.events.len() >= limit) {
                     return Ok(story);
                 }
@@ -76,22 +77,19 @@ pub fn walk(repo: &gix::Repository, tip: ObjectId, wanted: &Wanted) -> Result<St
     Ok(story)
 }
 
-fn files(repo: &gix::Repository, commit: ObjectId, wanted: &Wanted) -> Result<Files, StoreError> {
-    let mut files = Files::new();
-    for entry in tree::entries(repo, commit)? {
-        if wanted.tasks.is_empty() || wanted.tasks.contains(&entry.task) {
-            files.entry(entry.task.clone()).or_default().push(entry);
-        }
-    }
-    Ok(files)
+fn unreadable(id: ObjectId, error: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Unreadable(format!("commit {id} of the lock branch cannot be read: {error}"))
+}
+
+fn raw_tree(repo: &gix::Repository, commit: ObjectId) -> Result<RawTree, StoreError> {
+    let found = repo.find_commit(commit).map_err(|error| unreadable(commit, &error))?;
+    let tree = found.tree().map_err(|error| unreadable(commit, &error))?;
+    Ok(tree.detach().data)
 }
 
 fn read(repo: &gix::Repository, id: ObjectId) -> Result<(Commit, i64, Option<ObjectId>), StoreError> {
-    let unreadable = |error: &dyn std::fmt::Display| {
-        StoreError::Unreadable(format!("commit {id} cannot be read: {error}"))
-    };
-    let found = repo.find_commit(id).map_err(|error| unreadable(&error))?;
-    let decoded = found.decode().map_err(|error| unreadable(&error))?;
+    let found = repo.find_commit(id).map_err(|error| unreadable(id, &error))?;
+    let decoded = found.decode().map_err(|error| unreadable(id, &error))?;
     let parent = decoded.parents().next();
     // Text of others in fields of a fixed form: what does not fit is unknown, not an error.
     let seconds = found.time().map(|time| time.seconds).unwrap_or_default();
@@ -101,22 +99,82 @@ fn read(repo: &gix::Repository, id: ObjectId) -> Result<(Commit, i64, Option<Obj
     Ok((Commit { id: id.to_string(), time, author, intent }, seconds, parent))
 }
 
-/// The changes between two trees, in the order of the tasks.
-fn events(repo: &gix::Repository, commit: &Commit, before: &Files, after: &Files) -> Vec<Event> {
-    let mut tasks: Vec<&TaskId> = before.keys().chain(after.keys()).collect();
+/// The changes between two trees, in the order of the tasks; of the `wanted` ones, if any are named.
+fn events(
+    repo: &gix::Repository,
+    commit: &Commit,
+    before: &RawTree,
+    after: &RawTree,
+    wanted: &[TaskId],
+) -> Result<Vec<Event>, StoreError> {
+    let decode = |tree| {
+        let tree = TreeRef::from_bytes(tree, repo.object_hash());
+        tree.map_err(|error| {
+            StoreError::Unreadable(format!("the tree of commit {} is broken: {error}", commit.id))
+        })
+    };
+    let (before, after) = (decode(before)?.entries, decode(after)?.entries);
+    let mut tasks = changed(&before, &after);
+    tasks.retain(|task| wanted.is_empty() || wanted.contains(task));
     tasks.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
     tasks.dedup();
-    let changed = tasks.into_iter().filter(|task| before.get(task) != after.get(task));
     let event = |task: &TaskId| {
-        let (before, after) = (side(repo, before.get(task)), side(repo, after.get(task)));
+        let (before, after) = (files_of(task, &before), files_of(task, &after));
+        if before == after {
+            return None;
+        }
+        let (before, after) = (side(repo, &before), side(repo, &after));
         Event::of(commit, task, before.as_ref(), after.as_ref())
     };
-    changed.filter_map(event).collect()
+    Ok(tasks.iter().filter_map(event).collect())
+}
+
+/// The tasks of all files that are not the same on both sides. Both lists are in git's order; should one
+/// not be, this names too many tasks and never too few: only an equal pair is left out.
+fn changed(before: &[EntryRef<'_>], after: &[EntryRef<'_>]) -> Vec<TaskId> {
+    let mut tasks = Vec::new();
+    let mut note = |entry: &EntryRef<'_>| {
+        tasks.extend(entry.filename.to_str().ok().and_then(TaskId::of_file_name));
+    };
+    let (mut olds, mut news) = (before.iter().peekable(), after.iter().peekable());
+    loop {
+        match (olds.peek(), news.peek()) {
+            (Some(old), Some(new)) if old.filename == new.filename => {
+                if (old.oid, old.mode) != (new.oid, new.mode) {
+                    note(new);
+                }
+                olds.next();
+                news.next();
+            }
+            (Some(old), Some(new)) if old.filename < new.filename => {
+                note(old);
+                olds.next();
+            }
+            (_, Some(new)) => {
+                note(new);
+                news.next();
+            }
+            (Some(old), None) => {
+                note(old);
+                olds.next();
+            }
+            (None, None) => return tasks,
+        }
+    }
+}
+
+/// The files of a task, under whatever spelling. Spellings differ in what stands before the last part's
+/// significant digits, so most names are passed over without being read.
+fn files_of(task: &TaskId, entries: &[EntryRef<'_>]) -> Vec<tree::Entry> {
+    let last = task.as_str().rsplit('_').next().unwrap_or_default();
+    let ending = format!("{last}_lock.yaml");
+    let alike = entries.iter().filter(|entry| entry.filename.ends_with(ending.as_bytes()));
+    let file = |entry: &EntryRef<'_>| tree::entry(entry.filename, entry.oid.to_owned(), entry.mode.kind());
+    alike.filter_map(file).filter(|entry| entry.task == *task).collect()
 }
 
 /// The lock that speaks for a task: of several spellings, the canonical one.
-fn side(repo: &gix::Repository, files: Option<&Vec<tree::Entry>>) -> Option<Side> {
-    let files = files?;
+fn side(repo: &gix::Repository, files: &[tree::Entry]) -> Option<Side> {
     let canonical = files.iter().find(|entry| entry.file == entry.task.file_name());
     let entry = canonical.or(files.first())?;
     Some(match tree::read(repo, entry) {

@@ -2,7 +2,7 @@
 //! place that knows names and modes.
 
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::{Entry as TreeEntry, EntryKind};
 use gix::objs::{Commit, Kind, Tree};
 
@@ -31,13 +31,17 @@ pub struct Entry {
 /// The commit or its tree cannot be read.
 pub fn entries(repo: &gix::Repository, commit: ObjectId) -> Result<Vec<Entry>, StoreError> {
     let tree = root(repo, commit)?;
-    let locks = tree.entries.iter().filter_map(|entry| {
-        let file = entry.filename.to_str().ok()?.to_owned();
-        let task = TaskId::of_file_name(&file)?;
-        let plain = matches!(entry.mode.kind(), EntryKind::Blob | EntryKind::BlobExecutable);
-        Some(Entry { task, file, oid: entry.oid, plain })
-    });
-    Ok(locks.collect())
+    let locks = tree.entries.iter();
+    Ok(locks.filter_map(|lock| entry(lock.filename.as_bstr(), lock.oid, lock.mode.kind())).collect())
+}
+
+/// The lock that an entry of the branch's tree is; `None` for what is no lock.
+#[must_use]
+pub fn entry(name: &BStr, oid: ObjectId, kind: EntryKind) -> Option<Entry> {
+    let file = name.to_str().ok()?.to_owned();
+    let task = TaskId::of_file_name(&file)?;
+    let plain = matches!(kind, EntryKind::Blob | EntryKind::BlobExecutable);
+    Some(Entry { task, file, oid, plain })
 }
 
 /// Whether all lock files of a commit are in this clone: a partial clone may know a commit without them.

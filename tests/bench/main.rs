@@ -85,19 +85,38 @@ fn git(repo: &Repo<'_>, args: &[&str]) -> Command {
     command
 }
 
-/// A commit that nobody has seen yet, on top of a ref.
+/// A commit that nobody has seen yet, on top of a ref, with one file more: what a claim writes.
 fn commit_on(repo: &Repo<'_>, name: &str, round: usize) -> String {
-    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
-    let message = format!("round {round}");
-    match repo.tip(name) {
-        Some(tip) => repo.git(&["commit-tree", "-p", &tip, "-m", &message, &tree]),
-        None => repo.git(&["commit-tree", "-m", &message, &tree]),
+    let tip = repo.tip(name);
+    let mut entries = match &tip {
+        Some(tip) => repo.git(&["ls-tree", tip]) + "\n",
+        None => String::new(),
+    };
+    let content = format!("{name} {round}\n").repeat(8);
+    let blob = repo.git_with_input(&["hash-object", "-w", "--stdin"], content.as_bytes());
+    entries.push_str(&format!("100644 blob {blob}\tt{round}_file.yaml\n"));
+    let tree = repo.git_with_input(&["mktree"], entries.as_bytes());
+    let mut args = vec!["commit-tree", "-m", "one more", &tree];
+    if let Some(tip) = &tip {
+        args.extend(["-p", tip]);
+    }
+    repo.git(&args)
+}
+
+/// Makes all folders of loose objects, as a repository has them that has been worked in for a while:
+/// otherwise whoever writes first pays for them.
+fn lived_in(repo: &Repo<'_>) {
+    let objects = repo.git_dir().join("objects");
+    for number in 0..=255 {
+        std::fs::create_dir_all(objects.join(format!("{number:02x}"))).unwrap();
     }
 }
 
 fn with_a_remote() {
     let lab = Lab::new();
     let repo = lab.clone("a");
+    lived_in(&repo);
+    lived_in(&lab.server());
     let session = Session::start();
     println!("remote: a bare repository on this machine");
     let push = |round: usize| {
@@ -126,6 +145,7 @@ fn with_a_remote() {
 fn without_a_remote() {
     let lab = Lab::empty();
     let repo = lab.alone("a");
+    lived_in(&repo);
     let session = Session::start();
     println!("no remote");
     let update = |round: usize| {

@@ -48,10 +48,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         let answer = give_back(&desk, &reservation, None)?;
         return Ok(answer.note(already_merged(&root, &reservation)));
     }
-    if let Some(doubt) = not_ours(&root, &reservation, &residue).map_err(failed)? {
+    if let Some(next) = not_ours(&root, &reservation, &residue).map_err(failed)? {
         let remedy = remedy_for(&residue);
-        let unsafe_now = MergeVerdict::AbortUnsafe { task: task.clone(), residue, remedy };
-        return Ok(Answer::of(vec![unsafe_now.into()]).note(doubt));
+        let unsafe_now = MergeVerdict::AbortUnsafe { task: task.clone(), residue, remedy, next };
+        return Ok(Answer::of(vec![unsafe_now.into()]));
     }
     match undo(&root, task) {
         Ok(rescue) => give_back(&desk, &reservation, Some(rescue)),

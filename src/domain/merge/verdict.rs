@@ -89,6 +89,8 @@ pub enum MergeVerdict {
         residue: Residue,
         /// What it would take.
         remedy: Remedy,
+        /// The next commands.
+        next: Vec<String>,
     },
     /// It could not be undone; the reservation is kept.
     AbortFailed(Refusal),

@@ -147,11 +147,12 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
             "There was no merge of task {} to undo; the reservation is given back.",
             undone.task
         )),
-        MergeVerdict::AbortUnsafe { task, residue, .. } => {
+        MergeVerdict::AbortUnsafe { task, residue, next, .. } => {
             stderr.push_str(&style::refused(&format!(
                 "what stands in the shared root is no merge of task {task}: {residue}; the reservation is kept"
             )));
             files(residue, stderr);
+            hints(next, stderr);
         }
         MergeVerdict::Cleaned(cleaned) => {
             say(&format!("Cleaned up after task {}.", cleaned.task));

@@ -119,7 +119,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             failed.said.clone(),
         ]),
         MergeVerdict::Aborted(undone) | MergeVerdict::ReleasedNoMerge(undone) => bars(undone_fields(undone)),
-        MergeVerdict::AbortUnsafe { task, residue, remedy } => {
+        MergeVerdict::AbortUnsafe { task, residue, remedy, .. } => {
             (vec![residue.state().to_owned(), remedy.word().to_owned()], texts(vec![task.to_string()]))
         }
         MergeVerdict::Cleaned(cleaned) => {
@@ -248,7 +248,12 @@ mod tests {
                 "NOT_OWNER_SESSION:42:7|alive",
             ),
             (
-                MergeVerdict::AbortUnsafe { task: task(), residue: unmerged, remedy: Remedy::ResetHard },
+                MergeVerdict::AbortUnsafe {
+                    task: task(),
+                    residue: unmerged,
+                    remedy: Remedy::ResetHard,
+                    next: Vec::new(),
+                },
                 "ABORT_UNSAFE:unmerged:reset-hard|42",
             ),
             (MergeVerdict::NotHeld { task: task() }, "NOT_HELD:42"),
