@@ -41,7 +41,7 @@ pub struct GlobalArgs {
     #[arg(long, value_name = "NAME", global = true)]
     pub remote: Option<String>,
     /// Most time that the command may take, such as 30s or 2m
-    #[arg(long, value_name = "DURATION", value_parser = duration, global = true)]
+    #[arg(long, value_name = "DURATION", value_parser = some_time, global = true)]
     pub timeout: Option<Duration>,
     /// Answer every question with yes
     #[arg(short, long, global = true)]
@@ -111,6 +111,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(parsed).map_err(|_| "a duration is not negative".to_owned())
 }
 
+/// Reads a duration that leaves time to do something.
+fn some_time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing can be done in no time".to_owned()),
+        time => Ok(time),
+    }
+}
+
 /// A command's repository and settings.
 pub struct Context {
     /// The global options.
@@ -139,6 +147,14 @@ impl Context {
         let branch = format!("refs/heads/{name}");
         if gix::refs::FullName::try_from(branch.as_str()).is_err() {
             return Err(bad_setting("aitask-lock.branch", &name, "it is no branch name"));
+        }
+        // Locks would be committed onto a branch of the project, under a worktree that knows nothing of it.
+        let head = repo.gix.head_name().ok().flatten();
+        if head.is_some_and(|head| head.as_bstr() == branch.as_str())
+            && repo.config("aitask-lock.branch").is_some()
+        {
+            let why = "it is the branch that is checked out here, and locks need one of their own";
+            return Err(bad_setting("aitask-lock.branch", &name, why));
         }
         let timeout = timeout.min(Duration::from_secs(24 * 60 * 60));
         let deadline = Cell::new(started + timeout);

@@ -67,6 +67,7 @@ fn watch(global: &GlobalArgs, args: &list::Args) -> std::io::Result<()> {
                 columns: Some(columns),
                 quiet: false,
                 layout: Layout::default(),
+                carried: crate::render::Carried::default(),
             };
             let lines = compose(&picture, args, &view, usize::from(rows));
             screen.draw(&plain_where_wanted(lines))?;

@@ -10,12 +10,12 @@ use git_aitask_lock::commands::{self, Answer, Cli, Command};
 use git_aitask_lock::context::{Format, Layout};
 use git_aitask_lock::domain::failure::{Failure, FailureKind};
 use git_aitask_lock::live;
-use git_aitask_lock::render::{self, Printed, View};
+use git_aitask_lock::render::{self, Carried, Printed, View};
 use git_aitask_lock::sys::{clock, pager, terminal};
 
 fn main() -> ExitCode {
-    let (answer, format, quiet) = match Cli::try_parse() {
-        Ok(cli) => (answer(&cli), cli.global.format(), cli.global.quiet),
+    let (answer, format, quiet, carried) = match Cli::try_parse() {
+        Ok(cli) => (answer(&cli), cli.global.format(), cli.global.quiet, cli.carried()),
         Err(error) if error.exit_code() == 0 => {
             // Help and version, to standard output.
             return if error.print().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
                 let _printed = error.print();
                 return ExitCode::from(2);
             }
-            format => (Answer::from(usage(&error)), format, false),
+            format => (Answer::from(usage(&error)), format, false, Carried::default()),
         },
     };
     let view = View {
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         columns: terminal::columns(),
         quiet,
         layout: answer.layout,
+        carried,
     };
     let mut printed = render::render(&answer.verdicts, &answer.warnings, &answer.notes, &view);
     if format == Format::Human && view.layout != Layout::Sentences && page(&printed.stdout) {

@@ -10,7 +10,7 @@ use crate::domain::rules::Ruling;
 use crate::domain::verdict::Refused;
 use crate::render::escape::for_terminal;
 use crate::render::human::{self, since};
-use crate::render::{View, style};
+use crate::render::{Carried, View, style};
 use crate::sys::{clock, terminal};
 
 /// How the reader sees times.
@@ -22,6 +22,7 @@ fn view(context: &Context) -> View {
         columns: terminal::columns(),
         quiet: context.global.quiet,
         layout: Layout::Sentences,
+        carried: Carried::default(),
     }
 }
 

@@ -50,7 +50,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         Ok(cleanup::decide(&sweep, &asker, &locks))
     });
     match outcome {
-        Ok(Outcome::Done(verdicts)) => Ok(Answer::of(verdicts)),
+        Ok(Outcome::Done(verdicts)) => {
+            let nothing = verdicts.is_empty().then(|| "there is nothing to clean up".to_owned());
+            Ok(Answer::of(verdicts).note(nothing))
+        }
         Ok(Outcome::Ask(_)) => Ok(Answer::of(Vec::new())),
         Ok(Outcome::Exhausted { tries, last }) => Err(explain::exhausted(context, tries, last.as_ref())),
         Err(error) => Err(explain::store_error(context, &error, &[])),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::Answer;
 use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::verdict::Verdict;
 use crate::sys::replace;
 
 /// Arguments of `exec`.
@@ -17,9 +18,12 @@ pub struct Args {
 /// Runs `exec`: on success this process becomes the command, and `AIT_AGENT_PID` names it.
 ///
 /// # Errors
-/// The command cannot be started.
+/// None: a command that cannot be started is told with the exit codes of shells.
 pub fn run(args: &Args) -> Result<Answer, Failure> {
     let error = replace::with_session(&args.command);
     let name = args.command.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    Err(Failure::new(FailureKind::Fatal, format!("cannot run {name}: {error}")).detail("exec"))
+    let failure = Failure::new(FailureKind::Fatal, format!("cannot run {name}: {error}")).detail("exec");
+    // As shells and `env` tell it: not found, or found and not to be run.
+    let exit = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+    Ok(Answer::with_exit(vec![Verdict::LockError(failure)], exit))
 }

@@ -123,7 +123,9 @@ fn with_cause(failure: Failure, context: &Context, git: &GitFailure) -> Failure 
         Cause::DubiousOwnership => {
             failure.hint("make git trust the folder: git config --global --add safe.directory '<folder>'")
         }
-        Cause::NotStarted | Cause::Killed(_) | Cause::RefLocked | Cause::NotWritable | Cause::Other => failure,
+        Cause::NotStarted | Cause::Killed(_) | Cause::RefLocked | Cause::NotWritable | Cause::Other => {
+            failure
+        }
     }
 }
 

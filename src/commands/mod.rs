@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use crate::context::{Context, GlobalArgs, Layout};
 use crate::domain::failure::Failure;
 use crate::domain::verdict::{self, Verdict};
+use crate::render::Carried;
 
 pub mod anchor;
 pub mod ask;
@@ -83,6 +84,21 @@ pub enum Command {
     /// What a completion script asks
     #[command(name = "__complete", hide = true)]
     Complete(complete::Args),
+}
+
+impl Cli {
+    /// The options that printed commands have to repeat.
+    #[must_use]
+    pub fn carried(&self) -> Carried {
+        let email = match &self.command {
+            Command::Claim(args) => args.email.as_deref(),
+            Command::Refresh(args) => args.email.as_deref(),
+            Command::Release(args) => args.email.as_deref(),
+            _ => None,
+        };
+        let directory = self.global.directory.as_ref().map(|dir| dir.to_string_lossy());
+        Carried::of(directory.as_deref(), self.global.remote.as_deref(), email)
+    }
 }
 
 /// What a command came to.

@@ -34,6 +34,7 @@ fn shown(picture: &Picture, rows: usize) -> Vec<String> {
         columns: Some(60),
         quiet: false,
         layout: Layout::default(),
+        carried: crate::render::Carried::default(),
     };
     let lines = compose(picture, &args, &view, rows);
     lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect()

@@ -239,14 +239,15 @@ fn refusal(refused: &Refused, view: &View, stderr: &mut String) {
     if let Some(file) = &holder.file {
         stderr.push_str(&style::hint(&format!("the lock stands there as {}", for_terminal(file))));
     }
-    let verb = match refused.wanted {
-        Wanted::Release => "release",
-        Wanted::Claim | Wanted::Refresh => "claim",
+    let (what, verb) = match refused.wanted {
+        Wanted::Release => ("remove", "release"),
+        Wanted::Claim | Wanted::Refresh => ("take", "claim"),
     };
     stderr.push_str(&style::hint(&format!(
-        "leave it alone, or take it knowingly: git aitask-lock {verb} {} --force --expect {}",
+        "leave it alone, or {what} it knowingly: git aitask-lock {verb} {} --force --expect {}{}",
         holder.task,
-        for_shell(&holder.lock_id)
+        for_shell(&holder.lock_id),
+        view.carried.email
     )));
 }
 
@@ -274,7 +275,7 @@ fn not_held_text(not_held: &NotHeld, view: &View, stderr: &mut String) {
         ),
     };
     stderr.push_str(&style::refused(&format!("this session does not hold task {}: {now}", not_held.task)));
-    stderr.push_str(&style::hint(&format!("git aitask-lock claim {}", not_held.task)));
+    stderr.push_str(&style::hint(&format!("git aitask-lock claim {}{}", not_held.task, view.carried.email)));
 }
 
 fn failure_text(failure: &Failure, stderr: &mut String) {

@@ -33,6 +33,49 @@ pub struct View {
     pub quiet: bool,
     /// How a person is shown the outcomes.
     pub layout: Layout,
+    /// What printed commands have to repeat.
+    pub carried: Carried,
+}
+
+/// Options of this command that the printed ones carry on, so that they reach the same lock.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// `-C` and `--remote`, with a blank behind them.
+    pub place: String,
+    /// `--email`, with a blank before it.
+    pub email: String,
+}
+
+impl Carried {
+    /// What a command with these options prints.
+    #[must_use]
+    pub fn of(directory: Option<&str>, remote: Option<&str>, email: Option<&str>) -> Self {
+        let option = |name: &str, value: Option<&str>| {
+            value.map(|value| format!("{name} {} ", escape::for_shell(value))).unwrap_or_default()
+        };
+        let place = option("-C", directory) + &option("--remote", remote);
+        let email = email.map(|email| format!(" --email {}", escape::for_shell(email))).unwrap_or_default();
+        Self { place, email }
+    }
+
+    /// Repeats the place in every printed command that does not name one itself.
+    fn carry(&self, text: &str) -> String {
+        const NAME: &str = "git aitask-lock ";
+        if self.place.is_empty() {
+            return text.to_owned();
+        }
+        let mut carried = String::with_capacity(text.len());
+        for (at, part) in text.split(NAME).enumerate() {
+            if at > 0 {
+                carried.push_str(NAME);
+                if !part.starts_with("-C ") {
+                    carried.push_str(&self.place);
+                }
+            }
+            carried.push_str(part);
+        }
+        carried
+    }
 }
 
 /// What goes to standard output and to standard error; styled text where a person reads.
@@ -62,6 +105,7 @@ pub fn render(verdicts: &[Verdict], warnings: &[String], notes: &[String], view:
             printed.stderr.push_str(&style::note(&escape::for_terminal(note)));
         }
     }
+    printed.stderr = view.carried.carry(&printed.stderr);
     printed
 }
 
@@ -73,4 +117,19 @@ fn failures(verdicts: &[Verdict], view: &View) -> String {
         return String::new();
     }
     human::render(&failures, view).stderr
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_commands_reach_the_same_place() {
+        let here = Carried::default();
+        assert_eq!(here.carry("hint: git aitask-lock check 1"), "hint: git aitask-lock check 1");
+        let there = Carried::of(Some("/a b"), Some("."), Some("ann@example.com"));
+        let carried = there.carry("git aitask-lock check 1, or git aitask-lock -C /x init");
+        assert_eq!(carried, "git aitask-lock -C '/a b' --remote . check 1, or git aitask-lock -C /x init");
+        assert_eq!(there.email, " --email ann@example.com");
+    }
 }
