@@ -139,7 +139,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         Verdict::Event(event) => stdout.push_str(&events::line(event, 0, view)),
         Verdict::Finding(finding) => {
             if !view.quiet || finding.level != crate::domain::finding::Level::Ok {
-                stdout.push_str(&findings::render(finding));
+                stdout.push_str(&findings::render(finding, view.columns));
             }
         }
         Verdict::Manual { folder, pages, installed, found } => {

@@ -37,6 +37,9 @@ fn empty(view: &View, header: &[&str]) -> Table {
         table.force_no_tty();
     }
     table.set_header(header.iter().map(|title| Cell::new(title).add_attribute(Attribute::Bold)));
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
+    }
     table
 }
 
