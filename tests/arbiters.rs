@@ -17,7 +17,7 @@ fn two_places_that_could_decide_are_refused_by_name() {
     ];
     for setting in &settings {
         repo.git(&[&["config"], *setting].concat());
-        all_answer(&repo, "LOCK_ERROR:ambiguous_remote|split_remote", 128, |run| run);
+        all_answer(&repo, "LOCK_ERROR:ambiguous_remote|split_remote", 2, |run| run);
         // The setting settles it.
         let session = Session::start();
         let run = repo.lock(&["claim", "42", "--remote", lab.path("server.git").to_str().unwrap()]);
@@ -60,14 +60,14 @@ fn several_remotes_need_a_word() {
     lab.bare("upstream.git", &[]);
     repo.git(&["remote", "add", "upstream", lab.path("upstream.git").to_str().unwrap()]);
     repo.git(&["config", "remote.pushDefault", "upstream"]);
-    all_answer(&repo, "LOCK_ERROR:ambiguous_remote|several_remotes", 128, |run| run.session(&session));
+    all_answer(&repo, "LOCK_ERROR:ambiguous_remote|several_remotes", 2, |run| run.session(&session));
     let named = repo.lock(&["check", "42", "--remote", "gitlab"]).session(&session).go();
     named.expect("LOCKED", 0);
     repo.git(&["config", "aitask-lock.remote", "upstream"]);
     repo.lock(&["claim", "43"]).session(&session).go().expect("CLAIMED", 0);
     assert_eq!(lab.at("upstream.git").lock_files(), ["t43_lock.yaml"]);
     repo.git(&["config", "aitask-lock.remote", "nowhere"]);
-    all_answer(&repo, "LOCK_ERROR:ambiguous_remote|no_such_remote", 128, |run| run.session(&session));
+    all_answer(&repo, "LOCK_ERROR:ambiguous_remote|no_such_remote", 2, |run| run.session(&session));
     // `.` means this repository.
     repo.git(&["config", "aitask-lock.remote", "."]);
     repo.lock(&["claim", "44"]).session(&session).go().expect("CLAIMED", 0);

@@ -243,10 +243,10 @@ fn every_failure_is_one_document_or_one_line() {
         (&["claim", "1", "--email", ""], 2),
         (&["claim", "1", "--email", "a\nb"], 2),
         (&["claim", "1", "--email", "\u{1b}[2J"], 2),
-        (&["claim", "1", "--remote", "nowhere"], 128),
+        (&["claim", "1", "--remote", "nowhere"], 2),
         (&["list", "-C", "/nonexistent"], 128),
         (&["check", "1"], 10),
-        (&["exec", "--", "/nonexistent/program"], 128),
+        (&["exec", "--", "/nonexistent/program"], 127),
     ];
     for (args, code) in lines {
         let json = repo.human(&[args, &["--json"]].concat());

@@ -6,7 +6,7 @@ use super::locks::{self, Store};
 use super::{Answer, explain};
 use crate::context::{self, Context, Layout};
 use crate::domain::failure::Failure;
-use crate::domain::lock::{LockView, State};
+use crate::domain::lock::State;
 use crate::domain::verdict::Verdict;
 use crate::owner;
 
@@ -60,16 +60,7 @@ pub fn read(context: &Context, args: &Args) -> Result<Vec<Verdict>, Failure> {
     let anchor = session.anchor();
     let locks = locks::all(store.as_dyn().objects(), &snapshot, &session.here);
     let views = locks.iter().map(|lock| lock.view(asker.as_deref(), &anchor, &session.here));
-    // A task with files under several spellings is one task: the least of mine is shown.
-    let mut rows: Vec<LockView> = Vec::new();
-    for view in views {
-        match rows.last_mut() {
-            Some(row) if row.task == view.task && row.state == State::Mine => *row = view,
-            Some(row) if row.task == view.task => {}
-            _ => rows.push(view),
-        }
-    }
-    let wanted = rows.into_iter().filter(|view| match (args.mine, args.gone) {
+    let wanted = views.filter(|view| match (args.mine, args.gone) {
         (true, _) => view.state == State::Mine,
         (false, true) => view.state == State::Gone,
         (false, false) => true,

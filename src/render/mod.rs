@@ -127,9 +127,9 @@ mod tests {
     fn printed_commands_reach_the_same_place() {
         let here = Carried::default();
         assert_eq!(here.carry("hint: git aitask-lock check 1"), "hint: git aitask-lock check 1");
-        let there = Carried::of(Some("/a b"), Some("."), Some("ann@example.com"));
+        let there = Carried::of(Some("/a$b"), Some("."), Some("ann@example.com"));
         let carried = there.carry("git aitask-lock check 1, or git aitask-lock -C /x init");
-        assert_eq!(carried, "git aitask-lock -C '/a b' --remote . check 1, or git aitask-lock -C /x init");
+        assert_eq!(carried, "git aitask-lock -C '/a$b' --remote . check 1, or git aitask-lock -C /x init");
         assert_eq!(there.email, " --email ann@example.com");
     }
 }
