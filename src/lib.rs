@@ -17,8 +17,8 @@
 //! | [`store`] | what persists, and the atomic step that changes it | `sys`, `domain` |
 //! | [`context`], [`arbiter`], [`owner`] | options and configuration, settled once | `sys`, `domain` |
 //! | [`render`] | a verdict becomes text | `domain`, `context` |
-//! | [`commands`] | thin: arguments in, verdicts out; questions to a person | all |
-//! | [`live`] | `list --watch`: reads and shows again and again | all |
+//! | [`commands`] | thin: arguments in, verdicts out; questions to a person | all above |
+//! | [`live`] | `list --watch`: reads and shows again and again | all above |
 //! | [`manual`] | the man pages, made of the commands' own definitions | `commands`, `domain` |
 //!
 //! # Limitations

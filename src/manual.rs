@@ -1,4 +1,4 @@
-//! The man pages: what is in the program, and how it is made of the commands' own definitions and of
+//! The man pages: how they are made of the commands' own definitions and of
 //! the texts under `manual/text/`.
 //!
 //! The pages lie under `man/`, so that a package can install them without running anything; a test
@@ -8,6 +8,3 @@ pub mod options;
 pub mod pages;
 pub mod roff;
 pub mod tables;
-
-/// The pages that are part of the program, by file name.
-pub const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use git_aitask_lock::domain::{exit, history, words};
-use git_aitask_lock::manual::{PAGES, pages};
+use git_aitask_lock::manual::pages;
+use git_aitask_lock::sys::man::PAGES;
 
 /// Set it to write the pages anew instead of comparing them.
 const UPDATE: &str = "AITASK_LOCK_UPDATE_MAN";

@@ -8,7 +8,6 @@ use super::Answer;
 use crate::context::{Context, GlobalArgs};
 use crate::domain::finding::{self, Finding};
 use crate::domain::verdict::Verdict;
-use crate::manual::PAGES;
 use crate::sys::{clock, git, man};
 
 /// Runs `doctor`.
@@ -47,7 +46,7 @@ fn man_pages() -> Finding {
     if man::locate("git-aitask-lock").is_some() {
         return Finding::ok(CHECK, "git help aitask-lock finds them");
     }
-    let names: Vec<&str> = PAGES.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = man::PAGES.iter().map(|(name, _)| *name).collect();
     match man::beside_the_program() {
         Some(folder) if man::present(&folder, &names) > 0 => {
             Finding::note(CHECK, format!("they are in {}, where man does not look", folder.display()))

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::Answer;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::verdict::Verdict;
-use crate::manual::PAGES;
 use crate::sys::man;
 
 /// Arguments of `man`.
@@ -33,9 +32,9 @@ pub fn run(args: &Args) -> Result<Answer, Failure> {
             Failure::new(FailureKind::Fatal, message).hint("git aitask-lock man --install --dir <folder>")
         );
     };
-    let names: Vec<&str> = PAGES.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = man::PAGES.iter().map(|(name, _)| *name).collect();
     if args.install {
-        man::install(&folder, PAGES).map_err(|error| {
+        man::install(&folder, man::PAGES).map_err(|error| {
             Failure::new(FailureKind::NotWritable, error.to_string())
                 .hint("git aitask-lock man --install --dir ~/.local/share/man/man1")
         })?;

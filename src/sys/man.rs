@@ -1,4 +1,4 @@
-//! The man pages on this machine: where `man` finds them, and where ours go.
+//! The man pages that the program carries, and those on this machine: where `man` finds them, and where ours go.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,6 +7,9 @@ use std::time::Duration;
 use super::child::{self, End, Limits};
 use super::clock;
 use super::files::{self, FileError};
+
+/// The pages that are part of the program, by file name.
+pub const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 /// Where `man` finds a page, as far as it says so.
 #[must_use]
