@@ -18,17 +18,20 @@ const MACHINE_ID_SALT: &[u8] = b"git-aitask-lock machine id 1\n";
 #[must_use]
 pub fn here(pinned_hostname: Option<&str>) -> Here {
     let table = process_table();
+    let initial_pid_namespace =
+        table.as_ref().is_some_and(|table| table.pid_namespace == INITIAL_PID_NAMESPACE);
+    // In a container the id is the image's, baked into each of its copies on whatever machine: with
+    // it, a container on another machine would look like this one before its last restart.
+    let machine_id = if initial_pid_namespace { std::fs::read("/etc/machine-id").ok() } else { None };
     Here {
-        initial_pid_namespace: table
-            .as_ref()
-            .is_some_and(|table| table.pid_namespace == INITIAL_PID_NAMESPACE),
+        initial_pid_namespace,
         table,
         hostname: match pinned_hostname {
             Some(pinned) => usable_hostname(pinned),
             None => own_hostname(),
         },
         booted_unix: super::clock::booted_unix(),
-        machine_id: std::fs::read("/etc/machine-id").ok().and_then(|raw| derived_machine_id(&raw)),
+        machine_id: machine_id.and_then(|raw| derived_machine_id(&raw)),
     }
 }
 
