@@ -2,14 +2,18 @@
 
 use super::task_id::TaskId;
 
-/// Whether a branch (`aitask/t42_fix_it`, `t42`, `task/42`) names the task in one of its parts: `t` and the
-/// ID in any spelling, alone or followed by a separator; a bare ID only as a whole part.
+/// Whether a branch (`aitask/t42_fix_it`, `t42`, `task-42`, `task/42`) names the task in one of its parts:
+/// `t`, `task-` or `task_` and the ID in any spelling, alone or followed by a separator; a bare ID
+/// only as a whole part.
 #[must_use]
 pub fn names_task(branch: &str, task: &TaskId) -> bool {
     branch.split('/').any(|part| part_names(part, task))
 }
 
 fn part_names(part: &str, task: &TaskId) -> bool {
+    if let Some(named) = part.strip_prefix("task-").or_else(|| part.strip_prefix("task_")) {
+        return part_names(&format!("t{named}"), task);
+    }
     if TaskId::parse(part).as_ref() == Ok(task) {
         return true;
     }
@@ -50,6 +54,10 @@ mod tests {
             ("t16_2_more", "16", false),
             ("t16_2", "16", false),
             ("t16_fast", "16", true),
+            ("task-42", "42", true),
+            ("task_16_2-more", "16_2", true),
+            ("task-421", "42", false),
+            ("taskforce-42", "42", false),
             ("release-42", "42", false),
             ("42-fix", "42", false),
             ("main", "42", false),
