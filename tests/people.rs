@@ -208,7 +208,23 @@ impl<'lab> Tmux<'lab> {
             return None;
         }
         let folder = repo.path.to_str().unwrap();
-        tmux.run(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "12", "-c", folder, "sh"]);
+        tmux.run(&[
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "80",
+            "-y",
+            "12",
+            "-c",
+            folder,
+            "env",
+            "PS1=ready:",
+            "sh",
+        ]);
+        // What is typed before the shell reads would stand in its prompt's place.
+        tmux.shows("ready:");
         Some(tmux)
     }
 
