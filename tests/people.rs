@@ -291,7 +291,8 @@ fn watching_fits_the_screen_and_gives_it_back() {
     tmux.keys(&["clear; git aitask-lock list --watch", "Enter"]);
     tmux.shows("1001 locks");
     tmux.keys(&["C-c"]);
-    tmux.keys(&["", "echo typed", "Enter"]);
+    tmux.shows("ready:");
+    tmux.keys(&["echo typed", "Enter"]);
     tmux.shows("\ntyped\n");
 }
 
