@@ -307,6 +307,7 @@ fn dry_run(dry: &DryRun, view: &View) -> String {
     };
     text.push_str(&format!("In the shared root {}: {}.\n", for_terminal(&dry.root), dry.residue));
     match dry.remedy.option() {
+        None if dry.holder.is_none() => text.push_str("Nobody holds the reservation: nothing to release.\n"),
         None => text.push_str("It is clean, so only the reservation would go.\n"),
         Some(option) => {
             text.push_str(&format!(
@@ -320,9 +321,10 @@ fn dry_run(dry: &DryRun, view: &View) -> String {
     if dry.holder.as_ref().is_some_and(|holder| holder.liveness == crate::domain::liveness::Liveness::Alive) {
         text.push_str("Its session is alive: it will be refused as long as that process runs.\n");
     }
-    text.push_str("Nothing was changed. To do it, run:\n");
+    text.push_str("Nothing was changed.");
+    text.push_str(if dry.commands.is_empty() { "\n" } else { " To do it, run:\n" });
     for command in &dry.commands {
-        text.push_str(&format!("  {command}\n"));
+        text.push_str(&format!("  {}\n", for_terminal(command)));
     }
     text
 }
