@@ -98,7 +98,7 @@ fn elsewhere() -> LockView {
 }
 
 fn locks() -> Vec<Verdict> {
-    let taken = |written| Taken {
+    let taken = |written: bool| Taken {
         task: task(),
         owner: "ann@example.com".to_owned(),
         lock_id: "0123456789abcdef".to_owned(),
@@ -224,9 +224,9 @@ fn reports() -> Vec<Verdict> {
             HookVerdict::HooksPartly(hooks([hook::State::Damaged, hook::State::None])),
             HookVerdict::HooksMissing(hooks([hook::State::None; 2])),
             HookVerdict::HooksRemoved(hooks([hook::State::None; 2])),
-            HookVerdict::CommitRefused { holder: holder(Liveness::Alive) },
-            HookVerdict::CommitRefused { holder: holder(Liveness::Unknown(Doubt::BarePid)) },
-            HookVerdict::CommitRefused { holder: Holder::unreadable(Unreadable::Incomplete) },
+            HookVerdict::CommitRefused { holder: Box::new(holder(Liveness::Alive)) },
+            HookVerdict::CommitRefused { holder: Box::new(holder(Liveness::Unknown(Doubt::BarePid))) },
+            HookVerdict::CommitRefused { holder: Box::new(Holder::unreadable(Unreadable::Incomplete)) },
         ]
         .map(Verdict::from),
     );
@@ -316,14 +316,14 @@ fn merges() -> Vec<Verdict> {
         next: next(),
     };
     let refusal = |kept| Refusal { task: task(), about: hostile(), why: hostile(), hints: next(), kept };
-    let rescue = || {
+    let rescue = || -> Option<merge::Rescued> {
         Some(merge::Rescued {
             reference: "refs/aitask-lock/rescue/1".to_owned(),
             commit: "1".repeat(40),
             restore: "git stash apply refs/aitask-lock/rescue/1".to_owned(),
         })
     };
-    let failed = |residue| {
+    let failed = |residue: Residue| {
         M::MergeFailed(merge::MergeFailed {
             task: task(),
             code: Some(1),
@@ -333,7 +333,7 @@ fn merges() -> Vec<Verdict> {
         })
     };
     let undone = |rescue| merge::Undone { task: task(), id: id(), rescue };
-    let dry = |remedy, holder, residue, guard: Option<&str>, commands: &[&str]| {
+    let dry = |remedy, holder: Option<Holder>, residue: Residue, guard: Option<&str>, commands: &[&str]| {
         M::DryRun(merge::DryRun {
             token: "token".to_owned(),
             remedy,
@@ -351,7 +351,7 @@ fn merges() -> Vec<Verdict> {
         needed,
         command: "git aitask-lock merge force-release --expect token".to_owned(),
     };
-    let changed = |now, residue| M::HolderChanged { now, expected: hostile(), residue };
+    let changed = |now: Option<Holder>, residue| M::HolderChanged { now, expected: hostile(), residue };
     vec![
         claimed(false, None),
         claimed(true, None),
