@@ -33,6 +33,8 @@ mod surroundings;
 mod records;
 // Porcelain and JSON contracts, exit codes, and bad input.
 mod formats;
+// Every outcome in every rendering.
+mod renderings;
 // How many connections a command costs.
 mod connections;
 // What `git merge` does, and what the program makes of it.

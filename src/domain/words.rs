@@ -88,7 +88,12 @@ pub const TASK_WORDS: [Word; 23] = [
         "owner|locked_at|hostname|pid|task|lock_id|reason",
         "refused: whether your other session is still there cannot be told",
     ),
-    word("HOLDER_CHANGED", "27", "task|owner|lock_id", "refused: it is not the lock that --expect names"),
+    word(
+        "HOLDER_CHANGED",
+        "27",
+        "task|owner|lock_id|holder or residue",
+        "refused: it is not the lock that --expect names",
+    ),
     word("NOT_CLAIMED", "1", "task|because_of", "left alone because another task of the call was refused"),
     word("DECLINED", "1", "task", "a person at the terminal left it as it was"),
     word("RELEASED", "0", "task|lock_id|owner|reason", "given back"),

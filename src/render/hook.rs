@@ -56,10 +56,11 @@ pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
                 (None, Some(pid)) => format!("session process {pid}, {}", holder.liveness.word()),
                 (None, None) => holder.liveness.to_string(),
             };
-            printed.stderr.push_str(&style::refused(&format!(
-                "no commit here now: task {} holds the merge reservation of this folder ({session})",
-                for_terminal(holder.task_name())
-            )));
+            let why = match &holder.task {
+                Some(task) => format!("task {task} holds the merge reservation of this folder ({session})"),
+                None => format!("the merge reservation of this folder is held, but {session}"),
+            };
+            printed.stderr.push_str(&style::refused(&format!("no commit here now: {why}")));
             let next =
                 if holder.liveness == Liveness::Alive { "merge status" } else { "merge force-release" };
             printed.stderr.push_str(&style::hint(&format!("git aitask-lock {next}")));

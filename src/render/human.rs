@@ -4,7 +4,7 @@ use super::escape::{for_shell, for_terminal};
 use super::{Printed, View, events, findings, style, table};
 use crate::context::Layout;
 use crate::domain::failure::Failure;
-use crate::domain::liveness::Liveness;
+use crate::domain::liveness::{Doubt, Liveness};
 use crate::domain::lock::LockView;
 use crate::domain::moment;
 use crate::domain::verdict::{Changed, NotHeld, Reason, Refused, Released, Retaken, Verdict, Wanted};
@@ -76,7 +76,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         )),
         Verdict::LockReclaim(retaken) => say(other_host(retaken, view)),
         Verdict::ReclaimStatus(retaken) => say(format!(
-            "{} Task {} is yours: the lock of {} never named a process.",
+            "{} Task {} is yours: your lock, held since {}, never named a process.",
             style::good("Reclaimed."),
             retaken.task,
             since(&retaken.previous, view)
@@ -216,6 +216,9 @@ fn locked(lock: &LockView, view: &View) -> String {
 fn with_pid(lock: &LockView) -> String {
     match (lock.pid, lock.liveness) {
         (Some(pid), Liveness::Alive) => format!("its session (process {pid}) is alive"),
+        (Some(pid), Liveness::Unknown(Doubt::OtherTable)) => {
+            format!("its process {pid} belongs to another process table (machine, container or namespace)")
+        }
         (Some(pid), liveness) => format!("{liveness} (process {pid})"),
         (None, liveness) => liveness.to_string(),
     }

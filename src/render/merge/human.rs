@@ -25,11 +25,9 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
         MergeVerdict::Busy(busy) => busy_text(busy, view, stderr),
         MergeVerdict::StaleMergeResidue(stale) => {
             let whose = match &stale.holder {
-                Some(holder) => format!(
-                    "the session that merged task {} is gone ({}), and left",
-                    holder.task_name(),
-                    holder.liveness
-                ),
+                Some(holder) => {
+                    format!("task {} was being merged, but {}; it left", holder.task_name(), holder.liveness)
+                }
                 None => "no merge can begin on".to_owned(),
             };
             stderr.push_str(&style::refused(&format!(
@@ -125,7 +123,7 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 for_terminal(failed.said.trim())
             )));
             files(&failed.residue, stderr);
-            if failed.residue.state() == "merge" {
+            if failed.residue.state() == "merge" && failed.residue.unmerged.is_empty() {
                 stderr.push_str(&style::hint(&format!(
                     "all is staged; to finish it: git -C {} commit --no-edit",
                     failed.root
@@ -228,7 +226,7 @@ fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
     let who = holder.map(|holder| who(holder, view)).unwrap_or_default();
     let waited = match busy.waited {
         0 => String::new(),
-        seconds => format!(", after {seconds} s in the queue"),
+        seconds => format!("; waited {seconds} s"),
     };
     let name = holder.map_or("-", Holder::task_name);
     let (what, hint) = match busy.why {
@@ -307,6 +305,9 @@ fn dry_run(dry: &DryRun, view: &View) -> String {
     };
     text.push_str(&format!("In the shared root {}: {}.\n", for_terminal(&dry.root), dry.residue));
     match dry.remedy.option() {
+        None if dry.holder.is_none() => text.push_str("Nobody holds the reservation: nothing to release.\n"),
+        // Nothing of a locked index can be put back; whoever locked it has to let go.
+        None if !dry.residue.is_clean() => text.push_str("No file would be put back.\n"),
         None => text.push_str("It is clean, so only the reservation would go.\n"),
         Some(option) => {
             text.push_str(&format!(
@@ -320,9 +321,10 @@ fn dry_run(dry: &DryRun, view: &View) -> String {
     if dry.holder.as_ref().is_some_and(|holder| holder.liveness == crate::domain::liveness::Liveness::Alive) {
         text.push_str("Its session is alive: it will be refused as long as that process runs.\n");
     }
-    text.push_str("Nothing was changed. To do it, run:\n");
+    text.push_str("Nothing was changed.");
+    text.push_str(if dry.commands.is_empty() { "\n" } else { " To do it, run:\n" });
     for command in &dry.commands {
-        text.push_str(&format!("  {command}\n"));
+        text.push_str(&format!("  {}\n", for_terminal(command)));
     }
     text
 }
@@ -330,7 +332,7 @@ fn dry_run(dry: &DryRun, view: &View) -> String {
 fn remedied_text(remedied: &Remedied, stderr: &mut String) {
     let what = match (remedied.given.option(), remedied.needed.option()) {
         (None, Some(needed)) => {
-            format!("{} is left in the shared root, and needs {needed}", remedied.residue)
+            format!("what is left in the shared root needs {needed}: {}", remedied.residue)
         }
         (Some(given), Some(needed)) => {
             format!(
