@@ -105,10 +105,11 @@ fn format_of_arguments() -> Format {
 /// Prints, and turns a reader that went away or a full disk into the right exit code: what was done
 /// is done, so a closed pipe changes nothing; a result that could not be told is a failure.
 fn print(printed: &Printed, exit: u8) -> ExitCode {
-    let mut stderr = anstream::stderr().lock();
-    let _talk = stderr.write_all(printed.stderr.as_bytes());
     let mut stdout = anstream::stdout().lock();
     let written = stdout.write_all(printed.stdout.as_bytes()).and_then(|()| stdout.flush());
+    // What is said about a result comes after it.
+    let mut stderr = anstream::stderr().lock();
+    let _talk = stderr.write_all(printed.stderr.as_bytes());
     match written {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe && exit == 0 => {
             let _talk = writeln!(stderr, "error: the result cannot be written to standard output: {error}");
