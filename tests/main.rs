@@ -65,6 +65,8 @@ mod people;
 mod printed_commands;
 // The map of rooms, held against the imports.
 mod layers;
+// A session learns before a merge that it lost its task.
+mod merge_task_lock;
 // The lab that all of them use.
 mod support;
 

@@ -16,6 +16,7 @@ pub mod release;
 pub mod root;
 pub mod run;
 pub mod status;
+pub mod task_lock;
 pub mod wait;
 
 /// Arguments of `merge`.
@@ -54,9 +55,18 @@ pub enum MergeCommand {
 /// What kept it from deciding or from changing anything.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     match &args.command {
-        MergeCommand::Claim(args) => claim::run(context, args),
-        MergeCommand::Run(args) => run::run(context, args),
-        MergeCommand::Begin(args) => begin::run(context, args),
+        MergeCommand::Claim(args) => {
+            task_lock::tell_if_displaced(context, &args.task);
+            claim::run(context, args)
+        }
+        MergeCommand::Run(args) => {
+            task_lock::tell_if_displaced(context, &args.task);
+            run::run(context, args)
+        }
+        MergeCommand::Begin(args) => {
+            task_lock::tell_if_displaced(context, &args.task);
+            begin::run(context, args)
+        }
         MergeCommand::Abort(args) => abort::run(context, args),
         MergeCommand::Cleanup(args) => cleanup::run(context, args),
         MergeCommand::Release(args) => release::run(context, args),
