@@ -61,6 +61,8 @@ mod completion;
 mod people;
 // Commands that are printed exist.
 mod printed_commands;
+// Printed remedies, run as they are printed.
+mod remedies;
 // The map of rooms, held against the imports.
 mod layers;
 // The lab that all of them use.
