@@ -80,13 +80,32 @@ fn of_branches_and_remotes() {
     let session = Session::start();
     let lab = Lab::new();
     let repo = lab.clone("a b");
-    resolves(&repo, &session, &["refresh", "42"], 11);
+    let runs = |args: &[&str], code| {
+        let (command, output) = walk(&repo, &session, args, code).pop().unwrap();
+        assert_eq!(output.code(), 0, "{command}\n{output}");
+    };
+    runs(&["refresh", "42"], 10);
+    let empty = lab.server().tip(BRANCH).unwrap();
+    resolves(&repo, &session, &["refresh", "42"], 1);
     lab.server().git(&["update-ref", "-d", BRANCH]);
-    resolves(&repo, &session, &["check", "42"], 11);
-    let first = lab.server().git(&["rev-list", "--max-parents=0", BRANCH]);
-    lab.server().git(&["update-ref", BRANCH, &first]);
-    let ran = walk(&repo, &session, &["claim", "43"], 12);
-    assert_eq!(ran.last().unwrap().1.code(), 0, "{ran:?}");
+    resolves(&repo, &session, &["check", "42"], 10);
+    lab.server().git(&["update-ref", BRANCH, &empty]);
+    resolves(&repo, &session, &["claim", "43"], 11);
+
+    // Several remotes: any of them can be named.
+    let split = lab.clone("split");
+    split.git(&["remote", "rename", "origin", "one"]);
+    split.git(&["remote", "add", "two", &format!("file://{}", lab.path("server.git").display())]);
+    let refused = split.human(&["check", "42"]).session(&session).go();
+    let printed = commands(&refused).into_iter().find(|text| is_command(text));
+    let command = printed.unwrap_or_else(|| panic!("{refused}"));
+    assert_eq!(paste(&split, &session, &command).code(), 0, "{command}\n{refused}");
+    let after = split.lock(&["check", "42"]).session(&session).go();
+    assert!(["FREE", "LOCKED"].contains(&after.word()), "{command}\n{refused}{after}");
+    let wrong = repo.human(&["--remote", "nowhere", "check", "42"]).session(&session).go();
+    for command in commands(&wrong).iter().filter(|text| is_command(text)) {
+        assert_eq!(paste(&repo, &session, command).code(), 0, "{command}\n{wrong}");
+    }
 
     // A remote that is gone is shown as git sees it.
     std::fs::rename(lab.path("server.git"), lab.path("gone.git")).unwrap();
@@ -187,8 +206,12 @@ fn of_a_merge_that_stops() {
     let stopped = walk(&scene.root, &scene.session, &["merge", "begin", "42"], 23);
     assert_eq!(stopped.last().unwrap().1.code(), 0, "{stopped:?}");
     assert_eq!((scene.status().as_str(), scene.changes().as_str()), ("FREE", ""));
-    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
-    resolves(&scene.root, &scene.session, &["merge", "cleanup", "42"], 22);
+
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.merge(&["begin", "42"]).expect("MERGE_OK", 0);
+    let cleaned = walk(&scene.root, &scene.session, &["merge", "cleanup", "42"], 22).pop().unwrap();
+    assert_eq!((cleaned.1.code(), scene.root.tip("refs/heads/t42")), (0, None), "{cleaned:?}");
 }
 
 #[test]
@@ -208,10 +231,40 @@ fn look(path: &Path) {
         return;
     }
     let Ok(text) = std::fs::read_to_string(path) else { return };
-    for line in text.lines().filter(|line| line.contains("hint") || line.contains("mend(")) {
+    for line in text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .filter(|line| line.contains("git ") || line.contains("mend("))
+    {
         for name in ["<branch>", "<folder>", "<name>", "<agent>", "<command>"] {
             let bare = line.contains(name) && !line.contains(&format!("'{name}'"));
             assert!(!bare, "{}: {line}", path.display());
         }
     }
+}
+
+#[test]
+fn of_refused_merges() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a b");
+    let scene = Scene::in_place(repo, "task", "other");
+    let (root, session) = (&scene.root, &scene.session);
+    let begin = ["merge", "begin", "42"];
+    // The branch to merge into is checked out elsewhere.
+    root.git(&["branch", "release"]);
+    let elsewhere = root.worktree("else where");
+    elsewhere.git(&["switch", "-q", "release"]);
+    let foreign = ["merge", "begin", "42", "--into", "release"];
+    let ran = walk(root, session, &foreign, 22);
+    assert!(ran.iter().all(|(_, output)| output.code() == 0), "{ran:?}");
+    assert!(!elsewhere.path.exists());
+    // Several branches are the task's.
+    root.git(&["branch", "task/42", "t42"]);
+    let ran = walk(root, session, &begin, 22);
+    assert_eq!(ran[0].1.code(), 0, "{ran:?}");
+    root.lock(&["merge", "release", "42"]).session(session).go().expect("RELEASED", 0);
+    // What has to be filled in is understood as a name that does not exist, not as a redirection.
+    root.git(&["switch", "-q", "--detach"]);
+    let ran = walk(root, session, &["merge", "begin", "43"], 22);
+    assert!(ran.iter().all(|(_, output)| [0, 22].contains(&output.code())), "{ran:?}");
 }
