@@ -251,9 +251,8 @@ fn of_refused_merges() {
     let (root, session) = (&scene.root, &scene.session);
     let begin = ["merge", "begin", "42"];
     // The branch to merge into is checked out elsewhere.
-    root.git(&["branch", "release"]);
-    let elsewhere = root.worktree("else where");
-    elsewhere.git(&["switch", "-q", "release"]);
+    root.git(&["worktree", "add", "-q", "-b", "release", "../else where"]);
+    let elsewhere = lab.at("else where");
     let foreign = ["merge", "begin", "42", "--into", "release"];
     let ran = walk(root, session, &foreign, 22);
     assert!(ran.iter().all(|(_, output)| output.code() == 0), "{ran:?}");
