@@ -139,9 +139,13 @@ fn several(remotes: &[RemoteConfig]) -> Failure {
         "this repository has several remotes ({}) and none is called origin: which one decides who holds a lock?",
         names(remotes)
     );
-    Failure::new(FailureKind::AmbiguousRemote, message).detail("several_remotes").hint(
-        "a person has to choose, and the same server in every clone: git config aitask-lock.remote <name>",
-    )
+    let failure = Failure::new(FailureKind::AmbiguousRemote, message).detail("several_remotes");
+    remotes.iter().fold(failure, |failure, remote| {
+        let name = crate::sys::shell::quote(std::path::Path::new(&remote.name));
+        failure.hint(format!(
+            "a person has to choose, and the same server in every clone: git config aitask-lock.remote {name}"
+        ))
+    })
 }
 
 fn split(remote: &RemoteConfig, read_from: Option<&str>, write_to: &[String]) -> Failure {
@@ -154,7 +158,8 @@ fn split(remote: &RemoteConfig, read_from: Option<&str>, write_to: &[String]) ->
     );
     let failure = Failure::new(FailureKind::AmbiguousRemote, message).detail("split_remote");
     let address = write_to.first().map_or("<address>", String::as_str);
-    let quoted = shlex::try_quote(address).map_or_else(|_| "<address>".into(), std::borrow::Cow::into_owned);
+    let quoted =
+        shlex::try_quote(address).map_or_else(|_| "'<address>'".into(), std::borrow::Cow::into_owned);
     failure.hint(format!("git config aitask-lock.remote {quoted}"))
 }
 

@@ -63,6 +63,8 @@ mod completion;
 mod people;
 // Commands that are printed exist.
 mod printed_commands;
+// Printed remedies, run as they are printed.
+mod remedies;
 // The map of rooms, held against the imports.
 mod layers;
 // A session learns before a merge that it lost its task.

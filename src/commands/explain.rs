@@ -18,7 +18,7 @@ pub fn exhausted(context: &Context, tries: u32, last: Option<&StoreError>) -> Fa
         if tries == 1 { "one try lost".to_owned() } else { format!("{tries} tries lost") },
     );
     Failure::new(FailureKind::RaceExhaustion, message)
-        .hint("run it again, with more time if need be: --timeout 2m")
+        .hint("run it again, with more time if need be (--timeout 2m)")
 }
 
 /// A store's error for people.
@@ -66,7 +66,7 @@ fn describe(context: &Context, error: &StoreError) -> Failure {
             let message = format!("the lock branch '{branch}' cannot be written: {git}; nothing was changed");
             with_cause(Failure::new(FailureKind::PushRefused, message), context, git)
         }
-        StoreError::Refused { reason, said } => refused(branch, reason, said),
+        StoreError::Refused { reason, said } => refused(context, reason, said),
         StoreError::OutcomeUnknown(git) => {
             let message = format!(
                 "whether the change reached the branch '{branch}' cannot be told: {git}, and it did not show up there"
@@ -97,7 +97,7 @@ fn queue(holder: Option<u32>, stopped: bool) -> Failure {
     match holder {
         Some(pid) if stopped => failure.hint(format!("let it go on: kill -CONT {pid}")),
         Some(pid) => failure.hint(format!("see what it does: ps -fp {pid}")),
-        None => failure.hint("run it again, with more time if need be: --timeout 2m"),
+        None => failure.hint("run it again, with more time if need be (--timeout 2m)"),
     }
 }
 
@@ -113,13 +113,12 @@ fn with_cause(failure: Failure, context: &Context, git: &GitFailure) -> Failure 
     match git.cause {
         Cause::Authentication => failure
             .hint(format!("the same question with prompts: git ls-remote {}", remote_argument(context))),
-        Cause::Permission => {
-            failure.hint("ask for write access, or name another remote: git config aitask-lock.remote <name>")
-        }
+        Cause::Permission => failure
+            .hint("ask for write access, or name another remote: git config aitask-lock.remote '<name>'"),
         Cause::Unreachable | Cause::ConnectionLost => {
             failure.hint(format!("git ls-remote {}", remote_argument(context)))
         }
-        Cause::TimedOut => failure.hint("try again with more time: --timeout 2m"),
+        Cause::TimedOut => failure.hint("try again with more time (--timeout 2m)"),
         Cause::DubiousOwnership => {
             failure.hint("make git trust the folder: git config --global --add safe.directory '<folder>'")
         }
@@ -132,10 +131,11 @@ fn with_cause(failure: Failure, context: &Context, git: &GitFailure) -> Failure 
 /// The arbiter as an argument of git that is safe to paste.
 fn remote_argument(context: &Context) -> String {
     let label = context.arbiter().ok().flatten().map(|arbiter| arbiter.label()).unwrap_or_default();
-    shlex::try_quote(&label).map_or_else(|_| "<remote>".to_owned(), std::borrow::Cow::into_owned)
+    shlex::try_quote(&label).map_or_else(|_| "'<remote>'".to_owned(), std::borrow::Cow::into_owned)
 }
 
-fn refused(branch: &str, reason: &str, said: &str) -> Failure {
+fn refused(context: &Context, reason: &str, said: &str) -> Failure {
+    let branch = context.branch_name();
     let server: Vec<&str> = said.split("; ").filter_map(|line| line.strip_prefix("remote: ")).collect();
     let said = if server.is_empty() { String::new() } else { format!("; it says: {}", server.join(" ")) };
     let message = format!("the server refused to change '{branch}' ({reason}){said}; nothing was changed");
@@ -150,6 +150,7 @@ fn refused(branch: &str, reason: &str, said: &str) -> Failure {
         return failure.detail("storage").hint(hint);
     }
     failure.detail("rejected").hint(format!(
-        "a branch below that name on the server, or a lock file left there, blocks it: git ls-remote origin '{branch}*'"
+        "a branch below that name on the server, or a lock file left there, blocks it: git ls-remote {} '{branch}*'",
+        remote_argument(context)
     ))
 }

@@ -70,7 +70,7 @@ impl Place {
     fn find(context: &Context) -> Result<Self, Failure> {
         let root = MergeRoot::find(&context.repo, context.deadline()).map_err(|why| {
             Failure::new(FailureKind::Fatal, why.to_string())
-                .hint("git config aitask-lock.mergeWorktree <folder> names the worktree to merge in")
+                .hint("name the worktree to merge in: git config aitask-lock.mergeWorktree '<folder>'")
         })?;
         let failed = |error: crate::sys::git::GitFailure| Failure::new(FailureKind::Fatal, error.to_string());
         let path = root.path.join(root.git.hooks_folder().map_err(failed)?);

@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> Result<Answer, Failure> {
     let Some(folder) = folder else {
         let message = "where this program lies cannot be told";
         return Err(
-            Failure::new(FailureKind::Fatal, message).hint("git aitask-lock man --install --dir <folder>")
+            Failure::new(FailureKind::Fatal, message).hint("git aitask-lock man --install --dir '<folder>'")
         );
     };
     let names: Vec<&str> = man::PAGES.iter().map(|(name, _)| *name).collect();

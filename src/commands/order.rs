@@ -161,7 +161,7 @@ pub fn carry_out(context: &Context, order: &Order, asker: &Asker) -> Result<Outc
 
 /// What a lock without a process means for its owner.
 const NO_PROCESS: &str = "no process stands for this session, so whether it still works on the task can never \
-                          be told: start the agent with git aitask-lock exec -- <command>, in a tmux pane, or \
+                          be told: start the agent with git aitask-lock exec -- '<command>', in a tmux pane, or \
                           with AIT_AGENT_PID set";
 
 /// Whether this session is recorded somewhere, so that doubts about its anchor matter.

@@ -120,7 +120,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             ));
             stderr.push_str(&tried(candidates));
             stderr.push_str(&style::hint(
-                "start the agent as a session of its own: git aitask-lock exec -- <command>",
+                "start the agent as a session of its own: git aitask-lock exec -- '<command>'",
             ));
             stderr.push_str(&style::hint("or start it in a tmux pane, or set AIT_AGENT_PID to its process"));
         }

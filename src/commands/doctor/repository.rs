@@ -1,6 +1,6 @@
 //! The repository: its format, what lies about in it, and whether it can be written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::hook;
 use crate::context::Context;
@@ -26,30 +26,36 @@ pub fn format(context: &Context) -> Vec<Finding> {
         ));
     }
     if let Some(worktree) = checked_out_at(context) {
+        let named = match &worktree {
+            Ok(folder) => folder.display().to_string(),
+            Err(missing) => (*missing).to_owned(),
+        };
         let text =
-            format!("the lock branch is checked out in {worktree}, where it looks changed after every claim");
-        findings.push(Finding::note("worktree", text).mend("git switch - in that worktree"));
+            format!("the lock branch is checked out in {named}, where it looks changed after every claim");
+        let finding = Finding::note("worktree", text);
+        findings.push(match worktree {
+            Ok(folder) => finding.mend(format!("git -C {} switch -", quoted(&folder))),
+            Err(_) => finding.mend("git worktree prune"),
+        });
     }
     findings
 }
 
-/// The worktree that has the lock branch checked out.
-fn checked_out_at(context: &Context) -> Option<String> {
+/// The worktree that has the lock branch checked out; its folder where it is known.
+fn checked_out_at(context: &Context) -> Option<Result<PathBuf, &'static str>> {
     let gix = &context.repo.gix;
     let is_branch = |git_dir: &Path| {
         let head = files::read_bounded(&git_dir.join("HEAD"), 4096).ok().flatten().unwrap_or_default();
         String::from_utf8_lossy(&head).trim() == format!("ref: {}", context.branch)
     };
     if is_branch(&context.repo.common_dir) && !gix.is_bare() {
-        return Some("the main worktree".to_owned());
+        let main = gix.main_repo().ok().and_then(|main| main.workdir().map(Path::to_owned));
+        return Some(main.ok_or("the main worktree"));
     }
     let proxies = gix.worktrees().unwrap_or_default();
     let found = proxies.into_iter().find(|proxy| is_branch(proxy.git_dir()))?;
-    Some(
-        found
-            .base()
-            .map_or_else(|_| "a worktree that is missing".to_owned(), |base| base.display().to_string()),
-    )
+    let folder = found.base().ok().filter(|folder| folder.exists());
+    Some(folder.ok_or("a worktree that is missing"))
 }
 
 /// File system, permissions, leftovers, hooks.

@@ -22,7 +22,7 @@ pub fn program() -> Option<Finding> {
             CHECK,
             format!("{} is in no folder of PATH: git does not find it", own.display()),
         )
-        .mend(format!("PATH={}:$PATH", own.parent().unwrap_or(&own).display())),
+        .mend(format!("export PATH={}:\"$PATH\"", crate::sys::shell::quote(own.parent().unwrap_or(&own)))),
     })
 }
 
@@ -50,7 +50,7 @@ fn anchor(found: &Resolution) -> Finding {
         let text = "no process stands for this session: its locks cannot be told from those of a lost one, and \
                     a merge would be refused";
         return Finding::problem(CHECK, text)
-            .mend("git aitask-lock exec -- <agent>, or start the agent in a tmux pane");
+            .mend("start the agent in a tmux pane, or through: git aitask-lock exec -- '<agent>'");
     };
     let name = process::comm(anchor.pid).map(|name| format!(" ({name})")).unwrap_or_default();
     let text = format!(
@@ -68,7 +68,7 @@ fn host(here: &Here) -> Vec<Finding> {
         Some(name) => findings.push(Finding::ok(CHECK, format!("locks taken here name the host {name}"))),
         None => findings.push(
             Finding::note(CHECK, "this machine has no host name: a lock cannot say where it was taken")
-                .mend("git config --global aitask-lock.hostname <name>"),
+                .mend("git config --global aitask-lock.hostname '<name>'"),
         ),
     }
     if here.table.is_none() {

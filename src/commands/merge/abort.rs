@@ -106,7 +106,7 @@ fn remedies(root: &MergeRoot, residue: &Residue) -> Vec<String> {
         .collect();
     if residue.index_locked {
         commands.push(format!(
-            "if no git command is running there, {} is left over",
+            "if no git command is running there, its lock is left over: rm {}",
             crate::sys::shell::quote(&root.git.git_dir().join("index.lock"))
         ));
     } else if !residue.unmerged.is_empty() && commands.is_empty() {

@@ -55,7 +55,7 @@ pub fn root(desk: &Desk<'_>) -> Result<MergeRoot, Failure> {
     desk.root().map_err(|error| {
         Failure::new(FailureKind::Fatal, error.to_string())
             .detail("no_merge_root")
-            .hint("name the worktree that merges run in: git config aitask-lock.mergeWorktree <folder>")
+            .hint("name the worktree that merges run in: git config aitask-lock.mergeWorktree '<folder>'")
     })
 }
 

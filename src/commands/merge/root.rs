@@ -30,7 +30,7 @@ pub fn no_root(desk: &Desk<'_>, task: &TaskId, why: &NoMergeRoot, kept: bool) ->
             hints.push(format!("git config {SETTING} {}", shell::quote(&worktree.path)));
         }
         if hints.is_empty() {
-            hints.push("git worktree add ../merge-root <branch> makes a worktree to merge in".to_owned());
+            hints.push("make a worktree to merge in: git worktree add ../merge-root '<branch>'".to_owned());
         }
     } else {
         hints.push(format!("git config --show-origin --get {SETTING}"));
@@ -127,12 +127,12 @@ pub fn told(
         Refused::NoTaskBranch(branch) => MergeVerdict::PreflightMissing(with(
             &branch,
             format!("there is no branch {branch} that could be merged for task {task}"),
-            vec![format!("{there} branch --list"), format!("git aitask-lock merge run {task} <branch>")],
+            vec![format!("{there} branch --list"), format!("git aitask-lock merge run {task} '<branch>'")],
         )),
         Refused::WhichTaskBranch(names) if names.is_empty() => MergeVerdict::PreflightMissing(with(
             &format!("t{task}"),
             format!("no branch is named after task {task} (t{task}, task/{task}, aitask/t{task}_…)"),
-            vec![format!("name it: git aitask-lock merge run {task} <branch>")],
+            vec![format!("name it: git aitask-lock merge run {task} '<branch>'")],
         )),
         Refused::WhichTaskBranch(names) => MergeVerdict::PreflightMissing(with(
             &names.join(","),
@@ -195,7 +195,7 @@ pub fn dirty(task: &TaskId, root: &MergeRoot, residue: &Residue) -> MergeVerdict
 }
 
 fn into(task: &TaskId) -> String {
-    format!("git aitask-lock merge begin {task} --into <branch>")
+    format!("git aitask-lock merge begin {task} --into '<branch>'")
 }
 
 fn quoted(name: &str) -> String {

@@ -109,7 +109,7 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
             list("conflict", &conflict.paths, stderr);
             let there = format!("git -C {}", conflict.root);
             stderr.push_str(&style::hint(&format!(
-                "resolve them, then: {there} add <path>… and {there} commit --no-edit"
+                "resolve them and mark each with 'git add', then: {there} commit --no-edit"
             )));
             stderr.push_str(&style::hint(&format!(
                 "or undo the merge: git aitask-lock merge abort {}",
