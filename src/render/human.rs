@@ -68,7 +68,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
         }
         Verdict::Refreshed(taken) => say(format!("Task {} is still yours.", taken.task)),
         Verdict::ReclaimCrash(retaken) => say(format!(
-            "{} Task {} is yours again: {} (claimed {}).",
+            "{} Task {} is yours now; {}. It was claimed {}.",
             style::good("Reclaimed."),
             retaken.task,
             retaken.previous.liveness,
