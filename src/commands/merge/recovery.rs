@@ -191,10 +191,8 @@ fn cleaned(
         failed("rescue", why, None, vec![format!("git -C {root} status"), again.clone()])
     })?;
     failpoint::hit("recovery-rescued");
-    let (step, applied) = match remedy {
-        Remedy::AbortMerge => ("abort", git.abort_merge()),
-        Remedy::ResetHard | Remedy::None => ("reset", git.reset_hard()),
-    };
+    let applied = git.remedy(remedy);
+    let step = if remedy == Remedy::AbortMerge { "abort" } else { "reset" };
     failpoint::hit("recovery-remedied");
     // What git says matters less than what stands there.
     let left = git.residue();
@@ -202,10 +200,9 @@ fn cleaned(
         (Ok(left), _) if left.is_clean() => Ok(Some(rescue)),
         (_, Err(error)) => {
             let why = format!("{error}; the work is saved, and the reservation is kept");
-            let by_hand = match remedy {
-                Remedy::AbortMerge => format!("git -C {root} reset --hard"),
-                Remedy::ResetHard | Remedy::None => format!("git -C {root} status"),
-            };
+            let by_hand = format!(
+                "by hand, which discards what is changed there; it is saved: git -C {root} reset --hard"
+            );
             Err(failed(step, why, Some(rescue), vec![by_hand, again]))
         }
         (Ok(left), Ok(())) => {

@@ -1,5 +1,5 @@
 //! Looks at what stands in a worktree that a merge must not start on. It takes no lock and writes
-//! nothing: untracked files, ignored files and `refs/stash` are not even read.
+//! nothing. Untracked and ignored files are not read, except where they stand in the place of tracked ones.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -39,10 +39,22 @@ impl Git {
         if !status.ok() {
             return Err(GitFailure::of_exit("status", status.code, &status.stderr));
         }
-        let changes = Changes::parse(&status.stdout);
+        let mut changes = Changes::parse(&status.stdout);
         let head = self.oid("HEAD")?;
         let merge_head = self.pseudo_ref("MERGE_HEAD")?;
         let operations = self.operations()?;
+        // What a remedy would write over is part of what stands there; by itself it is in nobody's way.
+        let clean = changes.dirty.is_empty() && changes.unmerged.is_empty();
+        if merge_head.is_some() || !operations.is_empty() || !clean {
+            changes.dirty.extend(self.assumed_changes()?);
+            let places: Vec<Vec<u8>> = (changes.gone.iter().chain(&changes.unmerged))
+                .filter_map(|path| self.standing_at(path, false))
+                .collect();
+            for place in places {
+                // What cannot be read is refused later, when it is to be saved.
+                changes.dirty.extend(self.files_below(&place).unwrap_or_default());
+            }
+        }
         let fingerprint = self.fingerprint(head.as_deref(), merge_head.as_deref(), &operations, &changes);
         let text = |paths: &BTreeSet<Vec<u8>>| {
             paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
@@ -160,6 +172,8 @@ fn digest(bytes: &[u8]) -> String {
 struct Changes {
     unmerged: BTreeSet<Vec<u8>>,
     dirty: BTreeSet<Vec<u8>>,
+    /// Those of them that have no file in the tree.
+    gone: BTreeSet<Vec<u8>>,
     raw: Vec<u8>,
 }
 
@@ -192,6 +206,9 @@ impl Changes {
             } else if !(submodule.starts_with(b"S") && xy.starts_with(b".")) {
                 // A submodule that merely stands at another commit than the index says is the usual
                 // state after a merge; neither a merge nor a reset would touch it.
+                if xy.contains(&b'D') {
+                    changes.gone.insert(path.to_vec());
+                }
                 changes.dirty.insert(path.to_vec());
             }
         }
