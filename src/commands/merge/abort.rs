@@ -48,7 +48,9 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         let answer = give_back(&desk, &reservation, None)?;
         return Ok(answer.note(already_merged(&root, &reservation)));
     }
-    if let Some(next) = not_ours(&root, &reservation, &residue).map_err(failed)? {
+    let head = root.git.head_branch().map_err(failed)?;
+    let killed = reservation.began_here(&residue, head.as_deref());
+    if !killed && let Some(next) = not_ours(&root, &reservation, &residue).map_err(failed)? {
         let remedy = remedy_for(&residue);
         let unsafe_now = MergeVerdict::AbortUnsafe { task: task.clone(), residue, remedy, next };
         return Ok(Answer::of(vec![unsafe_now.into()]));

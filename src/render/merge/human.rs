@@ -25,11 +25,9 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
         MergeVerdict::Busy(busy) => busy_text(busy, view, stderr),
         MergeVerdict::StaleMergeResidue(stale) => {
             let whose = match &stale.holder {
-                Some(holder) => format!(
-                    "the session that merged task {} is gone ({}), and left",
-                    holder.task_name(),
-                    holder.liveness
-                ),
+                Some(holder) => {
+                    format!("task {} was being merged, but {}; it left", holder.task_name(), holder.liveness)
+                }
                 None => "no merge can begin on".to_owned(),
             };
             stderr.push_str(&style::refused(&format!(
@@ -309,18 +307,38 @@ fn dry_run(dry: &DryRun, view: &View) -> String {
     match dry.remedy.option() {
         None => text.push_str("It is clean, so only the reservation would go.\n"),
         Some(option) => {
-            text.push_str(&format!(
-                "It takes {option}. These files would be put back, after what they hold now is saved:\n"
-            ));
-            for path in dry.residue.unmerged.iter().chain(&dry.residue.dirty) {
+            text.push_str(&format!("It takes {option}.\n"));
+            let files = || dry.residue.unmerged.iter().chain(&dry.residue.dirty);
+            if files().next().is_some() {
+                text.push_str("These files would be put back, after what they hold now is saved:\n");
+            }
+            for path in files() {
                 text.push_str(&format!("  {}\n", for_terminal(path)));
+            }
+            if !dry.residue.operations.is_empty() {
+                text.push_str("This would be discarded, and is not saved:\n");
+            }
+            for operation in &dry.residue.operations {
+                text.push_str(&format!("  {}\n", operation.loses()));
             }
         }
     }
-    if dry.holder.as_ref().is_some_and(|holder| holder.liveness == crate::domain::liveness::Liveness::Alive) {
-        text.push_str("Its session is alive: it will be refused as long as that process runs.\n");
+    if let Some(name) = &dry.back_to {
+        text.push_str(&format!("HEAD would go back to {}.\n", branch(name)));
     }
-    text.push_str("Nothing was changed. To do it, run:\n");
+    if let Some(holder) = &dry.holder
+        && holder.liveness == crate::domain::liveness::Liveness::Alive
+    {
+        text.push_str(&format!(
+            "Its session is alive, so nothing can be forced. Ask it to give the reservation back: git aitask-lock merge release {}\n",
+            holder.task_name()
+        ));
+    }
+    text.push_str("Nothing was changed.");
+    if !dry.commands.is_empty() {
+        text.push_str(" To do it, run:");
+    }
+    text.push('\n');
     for command in &dry.commands {
         text.push_str(&format!("  {command}\n"));
     }
