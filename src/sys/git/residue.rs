@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Git, GitFailure, Hooks};
@@ -124,6 +124,38 @@ impl Git {
             found.insert(Operation::Bisect);
         }
         Ok(found.into_iter().collect())
+    }
+
+    /// What stands where a tracked file or one of its folders should be: the path itself, where
+    /// that is a folder, or a file in place of a folder. `any` takes a file at the path itself, too.
+    pub(super) fn standing_at(&self, path: &[u8], any: bool) -> Option<Vec<u8>> {
+        let path = Path::new(OsStr::from_bytes(path));
+        for (depth, part) in path.ancestors().enumerate().filter(|(_, part)| !part.as_os_str().is_empty()) {
+            if let Ok(data) = self.work_dir().join(part).symlink_metadata() {
+                let counts = if depth == 0 { any || data.is_dir() } else { !data.is_dir() };
+                return counts.then(|| part.as_os_str().as_bytes().to_vec());
+            }
+        }
+        None
+    }
+
+    /// Every file and symbolic link at a path or below it, from the top of the tree.
+    pub(super) fn files_below(&self, path: &[u8]) -> std::io::Result<Vec<Vec<u8>>> {
+        let mut found = Vec::new();
+        let mut open = vec![PathBuf::from(OsStr::from_bytes(path))];
+        while let Some(part) = open.pop() {
+            let place = self.work_dir().join(&part);
+            let kind = place.symlink_metadata()?.file_type();
+            if kind.is_dir() {
+                for entry in std::fs::read_dir(&place)? {
+                    open.push(part.join(entry?.file_name()));
+                }
+            } else if kind.is_file() || kind.is_symlink() {
+                found.push(part.into_os_string().into_vec());
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// A digest of everything that was looked at; files count by size and times.
