@@ -132,7 +132,10 @@ fn undo(root: &MergeRoot, task: &TaskId, remedy: Remedy) -> Result<Rescued, Refu
     };
     let git = root.git.until(clock::deadline_in(UNDOING));
     let rescue = git.rescue(task.as_str()).map_err(|failure| Refusal {
-        hints: vec![format!("without saving it: {there} merge --abort")],
+        hints: match remedy {
+            Remedy::AbortMerge => vec![format!("without saving it: {there} merge --abort")],
+            Remedy::ResetHard | Remedy::None => vec![format!("look: {there} status")],
+        },
         ..refused("rescue", format!("the half-finished merge could not be saved, so it was left: {failure}"))
     })?;
     let kept = |why: String| format!("{why}; what stood there is saved as {}", rescue.reference);
