@@ -146,8 +146,12 @@ fn a_live_holder_is_never_cleared() {
     merge(&repo, &["claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
     std::fs::write(repo.path.join("file"), "work\n").unwrap();
     let before = Fingerprint::of(&repo);
-    let commands = printed(&repo);
-    let refused = paste(&repo, &format!("{} --porcelain", commands[0]));
+    let dry = repo.human(&["merge", "force-release"]).go();
+    assert!(dry.stdout.contains("merge release 42") && !dry.stdout.contains("--yes"), "{dry}");
+    // Nor by whoever makes the command up from the token.
+    let token = merge(&repo, &["force-release"]).go().field(0).to_owned();
+    let armed = format!("git aitask-lock merge force-release --reset-hard --yes --expect {token}");
+    let refused = paste(&repo, &format!("{armed} --porcelain"));
     assert_eq!(refused.code(), 26, "{refused}");
     assert_eq!(refused.line(), format!("REFUSED_LIVE_HOLDER:42:{}", session.pid()));
     Fingerprint::of(&repo).assert_same(&before, "a refused recovery");
@@ -233,4 +237,77 @@ fn a_held_index_is_named() {
     assert_eq!(paste(&repo, &format!("rm {remove}")).code(), 0);
     assert_eq!(paste(&repo, &armed).code(), 0);
     is_usable(&repo);
+}
+
+#[test]
+fn one_armed_command_ends_a_merge_and_whatever_was_changed_besides() {
+    for besides in ["brought", "tracked"] {
+        let lab = Lab::empty();
+        let repo = root(&lab, "a");
+        repo.commit("tracked", "before\n");
+        repo.git(&["switch", "-q", "t42"]);
+        repo.commit("brought", "new\n");
+        repo.git(&["switch", "-q", "main"]);
+        lost(&repo, || {
+            assert_eq!(repo.try_git(&["merge", "t42"]).code(), 1);
+            std::fs::write(repo.path.join(besides), "changed besides\n").unwrap();
+        });
+        let dry = repo.human(&["merge", "force-release"]).go();
+        assert!(dry.stdout.contains(&format!("  {besides}\n")), "{dry}");
+        let done = paste(&repo, &printed(&repo)[0]);
+        assert_eq!(done.code(), 0, "{besides}: {done}");
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+        paste(&repo, &hinted(&done)).success("the printed restore");
+        assert_eq!(std::fs::read_to_string(repo.path.join(besides)).unwrap(), "changed besides\n");
+        repo.git(&["reset", "-q", "--hard"]);
+        repo.git(&["clean", "-qf"]);
+        is_usable(&repo);
+    }
+}
+
+#[test]
+fn head_goes_back_to_where_the_lost_session_merged() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    let head = || repo.git(&["symbolic-ref", "HEAD"]);
+    repo.git(&["branch", "aside"]);
+    lost(&repo, || {
+        repo.git(&["switch", "-q", "aside"]);
+        std::fs::write(repo.path.join("file"), "work\n").unwrap();
+    });
+    let dry = repo.human(&["merge", "force-release"]).go();
+    assert!(dry.stdout.contains("HEAD would go back to main."), "{dry}");
+    assert_eq!(paste(&repo, &printed(&repo)[0]).code(), 0);
+    assert_eq!(head(), "refs/heads/main", "after a recovery");
+    lost(&repo, || drop(repo.git(&["switch", "-q", "aside"])));
+    is_usable(&repo);
+    assert_eq!(head(), "refs/heads/main", "after a reclaim");
+    // Where that cannot be done, nothing is merged elsewhere without a word.
+    lost(&repo, || drop(repo.git(&["switch", "-q", "aside"])));
+    repo.git(&["worktree", "add", "-q", "../elsewhere", "main"]);
+    let session = Session::start();
+    let refused = merge(&repo, &["claim", "43"]).session(&session).go();
+    refused.expect_line("PREFLIGHT_HEAD_MISMATCH:main", 22);
+    let failed = paste(&repo, &format!("{} --porcelain", printed(&repo)[0]));
+    assert_eq!(failed.code(), 29, "{failed}");
+    repo.git(&["worktree", "remove", "../elsewhere"]);
+    let refused = repo.human(&["merge", "force-release"]).go();
+    assert_eq!(refused.code(), 0, "{refused}");
+    assert_eq!(paste(&repo, &printed(&repo)[0]).code(), 0);
+    assert_eq!(head(), "refs/heads/main");
+    // A session that meant to merge elsewhere, and had not begun to, moved nothing.
+    let mut session = Session::start();
+    merge(&repo, &["claim", "42", "--into", "aside"]).session(&session).go().expect("MERGE_CLAIMED", 0);
+    session.end();
+    is_usable(&repo);
+    assert_eq!(head(), "refs/heads/main");
+}
+
+#[test]
+fn what_ends_besides_files_is_named() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    lost(&repo, || drop(repo.git(&["bisect", "start"])));
+    let dry = repo.human(&["merge", "force-release"]).go();
+    assert!(dry.stdout.contains("the log of the bisection") && !dry.stdout.contains("These files"), "{dry}");
 }

@@ -214,9 +214,28 @@ fn the_users_merge_settings_count() {
     scene.root.git(&["config", "branch.main.mergeOptions", "--squash"]);
     scene.root.git(&["config", "merge.ff", "true"]);
     scene.merge(&["begin", "42"]).expect_line("MERGE_FAILED:42|0|dirty", 24);
-    let unsafe_now = scene.merge(&["abort", "42"]).expect("ABORT_UNSAFE", 28);
-    assert!(unsafe_now.line().starts_with("ABORT_UNSAFE:dirty:reset-hard"), "{unsafe_now}");
-    assert_eq!(scene.status(), "HELD");
+    // What the holder's own merge staged, with no commit since, may be undone: so it is after a kill.
+    let before = scene.main();
+    let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
+    assert_eq!((told.code(), scene.changes(), scene.main()), (0, String::new(), before), "{told}");
+    let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
+    run_printed(&lab, command);
+    assert_eq!(scene.read("task"), b"of the task\n");
+}
+
+#[test]
+fn what_stands_on_another_commit_than_the_merge_began_on_is_not_undone() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    scene.root.git(&["commit", "-q", "--allow-empty", "-m", "another"]);
+    scene.write("file", "changed\n");
+    scene.merge(&["abort", "42"]).expect_line("ABORT_UNSAFE:dirty:reset-hard", 28);
+    assert_eq!((scene.read("file"), scene.status()), (b"changed\n".to_vec(), "HELD".to_owned()));
+    let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
+    let command = told.stderr.lines().find_map(|line| line.split_once("put the changes away: ")).unwrap().1;
+    run_printed(&lab, command);
+    scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
 }
 
 #[test]
@@ -284,12 +303,12 @@ fn a_merge_that_takes_too_long_is_ended_and_told() {
     scene.merge(&["run", "42", "--timeout", "2s"]).expect_line("MERGE_FAILED:42|-|dirty|", 24);
     assert_eq!(scene.status(), "HELD");
     // git writes MERGE_HEAD only where it stops by itself, so nothing says any more that this was a
-    // merge. The way out keeps what stands there all the same.
+    // merge. It is the holder's own all the same, and saved before it is undone.
     let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
-    assert_eq!(told.code(), 28, "{told}");
-    let command = told.stderr.lines().find_map(|line| line.split_once("put the changes away: ")).unwrap().1;
+    assert_eq!((told.code(), scene.changes().as_str()), (0, ""), "{told}");
+    let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
     run_printed(&lab, command);
-    scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
+    assert_eq!(scene.read("task"), b"of the task\n");
 }
 
 #[test]

@@ -67,7 +67,9 @@ fn a_half_resolved_conflict_comes_back_byte_for_byte() {
     assert_eq!(scene.read("staged"), b"and changed again\n");
     assert_eq!(scene.read("new"), b"new and staged\n");
     assert_eq!(scene.read("untracked"), b"mine\n");
-    assert!(!root.path.join("deleted").exists());
+    // The commit knows that it was deleted; what is printed deletes nothing.
+    assert_eq!(root.git(&["ls-tree", "--name-only", &saved.commit, "deleted"]), "");
+    assert!(root.path.join("deleted").exists());
     assert_eq!(std::fs::metadata(root.path.join("run")).unwrap().permissions().mode() & 0o111, 0o111);
 }
 
@@ -225,4 +227,96 @@ fn a_sparse_tree_is_saved_as_far_as_it_is_there() {
     let saved = rescued(&scene.root);
     let shown = |path: &str| scene.root.git(&["show", &format!("{}:{path}", saved.commit)]);
     assert_eq!((shown("in/a"), shown("out/b")), ("changed".to_owned(), "b".to_owned()));
+}
+
+#[test]
+fn what_stands_where_a_tracked_file_was_is_saved() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.write("folder/inner", "before\n");
+    scene.write(".gitignore", "ignored\n");
+    scene.root.git(&["add", "."]);
+    scene.root.git(&["commit", "-qm", "more"]);
+    std::fs::remove_file(scene.root.path.join("file")).unwrap();
+    scene.write("file/x", "precious\n");
+    scene.write("file/deep/ignored", "precious too\n");
+    std::fs::remove_dir_all(scene.root.path.join("folder")).unwrap();
+    scene.write("folder", "a file in the way\n");
+    let git = git_of(&scene.root);
+    let listed = git.residue().unwrap().dirty;
+    for path in ["file", "file/x", "file/deep/ignored", "folder"] {
+        assert!(listed.iter().any(|dirty| dirty == path), "{path}: {listed:?}");
+    }
+    let saved = rescued(&scene.root);
+    git.reset_hard().unwrap();
+    let shown = |path: &str| scene.root.git(&["show", &format!("{}:{path}", saved.commit)]);
+    assert_eq!(
+        [shown("file/x"), shown("file/deep/ignored"), shown("folder")],
+        ["precious", "precious too", "a file in the way"]
+    );
+    run_printed(&lab, &saved.restore);
+    assert_eq!(scene.read("file/deep/ignored"), b"precious too\n");
+}
+
+#[test]
+fn a_repository_where_a_tracked_file_was_is_not_discarded() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    std::fs::remove_file(scene.root.path.join("file")).unwrap();
+    lab.git(&scene.root.path, &["init", "-q", "file"]);
+    scene.write("file/x", "precious\n");
+    let refused = git_of(&scene.root).rescue("42").unwrap_err().to_string();
+    assert!(refused.contains("file/"), "{refused}");
+}
+
+#[test]
+fn what_git_was_told_not_to_look_at_is_saved() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.root.git(&["update-index", "--assume-unchanged", "file"]);
+    scene.write("file", "precious\n");
+    let git = git_of(&scene.root);
+    assert!(git.residue().unwrap().is_clean(), "by itself it is in nobody's way");
+    scene.write("other", "changed\n");
+    assert_eq!(git.residue().unwrap().dirty, ["file", "other"]);
+    let saved = rescued(&scene.root);
+    git.reset_hard().unwrap();
+    assert_eq!(scene.root.git(&["show", &format!("{}:file", saved.commit)]), "precious");
+}
+
+#[test]
+fn an_autostash_outlives_the_operation() {
+    let lab = Lab::empty();
+    for operation in [&["merge", "--autostash", "t42"], &["rebase", "--autostash", "t42"]] {
+        let scene = Scene::in_place(lab.alone(operation[0]), "file", "file");
+        scene.root.commit("more", "before\n");
+        scene.write("more", "put away\n");
+        let _stops = scene.root.try_git(operation);
+        let git = git_of(&scene.root);
+        let needed = git_aitask_lock::domain::merge::residue::remedy_for(&git.residue().unwrap());
+        let _saved = rescued(&scene.root);
+        git.remedy(needed).unwrap();
+        assert!(git.residue().unwrap().is_clean(), "{operation:?}");
+        assert_eq!(scene.root.git(&["show", "stash@{0}:more"]), "put away", "{operation:?}");
+    }
+}
+
+#[test]
+fn an_abort_succeeds_where_git_refuses_it() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.root.git(&["switch", "-q", "t42"]);
+    scene.root.commit("brought", "new\n");
+    scene.root.git(&["switch", "-q", "main"]);
+    scene.merge(&["begin", "42"]).expect("MERGE_CONFLICT", 23);
+    scene.write("brought", "and changed\n");
+    scene.write("other", "unrelated\n");
+    let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
+    assert_eq!(told.code(), 0, "{told}");
+    assert_eq!((scene.changes().as_str(), scene.status().as_str()), ("?? other", "FREE"));
+    // What was merged since is not deleted by what brings the work back.
+    scene.root.commit("since", "later\n");
+    let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
+    run_printed(&lab, command);
+    assert_eq!((scene.read("brought"), scene.read("since")), (b"and changed\n".into(), b"later\n".into()));
 }

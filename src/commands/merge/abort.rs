@@ -9,7 +9,7 @@ use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
 use crate::domain::merge::branch::short_name;
 use crate::domain::merge::reservation::Reservation;
-use crate::domain::merge::residue::{Residue, remedy_for};
+use crate::domain::merge::residue::{Remedy, Residue, remedy_for};
 use crate::domain::merge::verdict::{MergeVerdict, Refusal, Rescued, Undone};
 use crate::domain::task_id::TaskId;
 use crate::sys::clock;
@@ -48,12 +48,14 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         let answer = give_back(&desk, &reservation, None)?;
         return Ok(answer.note(already_merged(&root, &reservation)));
     }
-    if let Some(next) = not_ours(&root, &reservation, &residue).map_err(failed)? {
+    let head = root.git.head_branch().map_err(failed)?;
+    let killed = reservation.began_here(&residue, head.as_deref());
+    if !killed && let Some(next) = not_ours(&root, &reservation, &residue).map_err(failed)? {
         let remedy = remedy_for(&residue);
         let unsafe_now = MergeVerdict::AbortUnsafe { task: task.clone(), residue, remedy, next };
         return Ok(Answer::of(vec![unsafe_now.into()]));
     }
-    match undo(&root, task) {
+    match undo(&root, task, remedy_for(&residue)) {
         Ok(rescue) => give_back(&desk, &reservation, Some(rescue)),
         Err(refusal) => Ok(Answer::of(vec![MergeVerdict::AbortFailed(refusal).into()])),
     }
@@ -118,19 +120,26 @@ fn remedies(root: &MergeRoot, residue: &Residue) -> Vec<String> {
 }
 
 /// Saves what stands there, then brings back the state before the merge.
-fn undo(root: &MergeRoot, task: &TaskId) -> Result<Rescued, Refusal> {
+fn undo(root: &MergeRoot, task: &TaskId, remedy: Remedy) -> Result<Rescued, Refusal> {
     let there = root::git_there(root);
     let refused = |step: &str, why: String| Refusal {
-        hints: vec![format!("{there} status"), format!("git aitask-lock merge abort {task}")],
+        hints: vec![
+            format!("look: {there} status"),
+            format!("by hand, which discards what is changed there: {there} reset --hard"),
+            format!("then: git aitask-lock merge abort {task}"),
+        ],
         ..root::refusal(task, step, why)
     };
     let git = root.git.until(clock::deadline_in(UNDOING));
     let rescue = git.rescue(task.as_str()).map_err(|failure| Refusal {
-        hints: vec![format!("without saving it: {there} merge --abort")],
+        hints: match remedy {
+            Remedy::AbortMerge => vec![format!("without saving it: {there} merge --abort")],
+            Remedy::ResetHard | Remedy::None => vec![format!("look: {there} status")],
+        },
         ..refused("rescue", format!("the half-finished merge could not be saved, so it was left: {failure}"))
     })?;
     let kept = |why: String| format!("{why}; what stood there is saved as {}", rescue.reference);
-    git.abort_merge()
+    git.remedy(remedy)
         .map_err(|failure| refused("abort", kept(format!("the merge could not be undone: {failure}"))))?;
     let left = git.residue().map_err(|failure| {
         refused("residue", kept(format!("whether the merge is undone cannot be told: {failure}")))

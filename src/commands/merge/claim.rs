@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::desk::{Desk, git_failure, mutex_failure, not_clean, not_writable, unreadable};
-use super::root::{no_root, told, was_given_back};
+use super::recovery::{go_back, switch};
+use super::root::{no_root, refusal, told, was_given_back};
 use super::wait::Wait;
 use crate::commands::Answer;
 use crate::context::{Context, duration, duration_setting, task_id};
@@ -14,7 +15,7 @@ use crate::domain::merge::branch;
 use crate::domain::merge::preflight::{self, Asked};
 use crate::domain::merge::reservation::{Baseline, Reservation};
 use crate::domain::merge::rules::{self, Ruling, Seat, Seen};
-use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict};
+use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict, Refusal};
 use crate::domain::moment;
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
@@ -255,6 +256,22 @@ fn reclaim(
     }
     if let Some(refusal) = residue(desk, ask, root, &view)? {
         return Ok(refusal);
+    }
+    if let Seen::Taken(reservation) = &view.look.seen
+        && let Err((branch, error)) = go_back(&root.git.until(desk.deadline()), reservation)
+    {
+        return Ok(Step::Refused(Box::new(MergeVerdict::PreflightHeadMismatch(Refusal {
+            kept: false,
+            hints: vec![switch(root, &branch)],
+            ..refusal(
+                ask.task,
+                &branch,
+                format!(
+                    "the lost session of task {} left the shared root on another branch than {branch}: {error}",
+                    reservation.task
+                ),
+            )
+        }))));
     }
     failpoint::hit("reclaim-judged");
     held.remove().map_err(|error| not_writable(&error))?;

@@ -6,6 +6,7 @@ use super::status;
 use crate::commands::Answer;
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
+use crate::domain::liveness::Liveness;
 use crate::domain::merge::residue::{self, Remedy};
 use crate::domain::merge::rules::Seen;
 use crate::domain::merge::verdict::{DryRun, MergeVerdict};
@@ -69,13 +70,26 @@ fn look(desk: &Desk<'_>) -> Result<Answer, Failure> {
     let token = recovery::token(&look, &residue)?;
     let guard = recovery::leaked_guard(desk)?.map(|path| shell::quote(&path));
     let mut commands: Vec<String> = guard.iter().map(|path| format!("rmdir {path}")).collect();
-    commands.push(recovery::armed(desk, remedy, &token));
+    if live == Liveness::Alive {
+        // It would be refused.
+        commands.clear();
+    } else {
+        commands.push(recovery::armed(desk, remedy, &token));
+    }
+    let back_to = match &look.seen {
+        Seen::Taken(reservation) => {
+            let head = root.git.head_branch().map_err(|error| git_failure(&error))?;
+            reservation.strayed_from(head.as_deref()).map(str::to_owned)
+        }
+        Seen::Free | Seen::Unreadable(_) => None,
+    };
     let dry = DryRun {
         token,
         remedy,
         holder: look.seen.holder(live),
         root: shell::quote(&root.path),
         residue,
+        back_to,
         guard,
         commands,
     };

@@ -1,17 +1,19 @@
 //! The armed half of `merge force-release`: from a reservation whose session is gone to a free mutex
 //! and a clean shared root, with nothing lost on the way.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::desk::{Desk, git_failure, not_writable, unreadable};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::Liveness;
+use crate::domain::merge::branch::short_name;
+use crate::domain::merge::reservation::Reservation;
 use crate::domain::merge::residue::{self, Remedy, Residue};
 use crate::domain::merge::rules::{self, Seen};
 use crate::domain::merge::verdict::{ForceReleased, Holder, MergeVerdict, RecoveryFailed, Remedied, Rescued};
 use crate::store::mutex::{self, Look};
-use crate::sys::git::Git;
 use crate::sys::git::worktree::MergeRoot;
+use crate::sys::git::{Git, GitFailure};
 use crate::sys::{digest, failpoint, shell};
 
 /// What an armed command asks for.
@@ -116,11 +118,45 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
         Ok(rescue) => rescue,
         Err(failed) => return Ok(MergeVerdict::RecoveryFailed(*failed)),
     };
+    if let Seen::Taken(reservation) = &look.seen
+        && let Err((branch, error)) = go_back(&git, reservation)
+    {
+        return Ok(MergeVerdict::RecoveryFailed(RecoveryFailed {
+            holder: Some(holder),
+            step: "head".to_owned(),
+            why: format!(
+                "HEAD of the shared root cannot go back to {branch}: {error}; the reservation is kept"
+            ),
+            rescue,
+            hints: vec![switch(&root, &branch), desk.command("force-release")],
+        }));
+    }
     // Last: until here the reservation says what was going on.
     held.remove().map_err(|error| not_writable(&error))?;
     failpoint::hit("recovery-removed");
     let remedy = residue::remedy_for(&residue);
     Ok(MergeVerdict::ForceReleased(ForceReleased { holder, remedy, rescue }))
+}
+
+/// Brings HEAD of a clean shared root back to the branch that a lost session merged into, or names that
+/// branch and what git said.
+///
+/// # Errors
+/// git would not.
+pub fn go_back(git: &Git, reservation: &Reservation) -> Result<(), (String, GitFailure)> {
+    let named = reservation.output_branch.as_deref().map(short_name).unwrap_or_default();
+    let failed = |error| (named.to_owned(), error);
+    let head = git.head_branch().map_err(failed)?;
+    match reservation.strayed_from(head.as_deref()) {
+        Some(branch) => git.go_back_to(branch).map_err(failed),
+        None => Ok(()),
+    }
+}
+
+/// The command that does so by hand.
+#[must_use]
+pub fn switch(root: &MergeRoot, branch: &str) -> String {
+    format!("git -C {} switch {}", shell::quote(&root.path), shell::quote(Path::new(branch)))
 }
 
 /// What stands between the order and its being carried out.
@@ -191,10 +227,8 @@ fn cleaned(
         failed("rescue", why, None, vec![format!("git -C {root} status"), again.clone()])
     })?;
     failpoint::hit("recovery-rescued");
-    let (step, applied) = match remedy {
-        Remedy::AbortMerge => ("abort", git.abort_merge()),
-        Remedy::ResetHard | Remedy::None => ("reset", git.reset_hard()),
-    };
+    let applied = git.remedy(remedy);
+    let step = if remedy == Remedy::AbortMerge { "abort" } else { "reset" };
     failpoint::hit("recovery-remedied");
     // What git says matters less than what stands there.
     let left = git.residue();
@@ -202,10 +236,9 @@ fn cleaned(
         (Ok(left), _) if left.is_clean() => Ok(Some(rescue)),
         (_, Err(error)) => {
             let why = format!("{error}; the work is saved, and the reservation is kept");
-            let by_hand = match remedy {
-                Remedy::AbortMerge => format!("git -C {root} reset --hard"),
-                Remedy::ResetHard | Remedy::None => format!("git -C {root} status"),
-            };
+            let by_hand = format!(
+                "by hand, which discards what is changed there; it is saved: git -C {root} reset --hard"
+            );
             Err(failed(step, why, Some(rescue), vec![by_hand, again]))
         }
         (Ok(left), Ok(())) => {

@@ -253,6 +253,9 @@ pub struct DryRun {
     pub residue: Residue,
     /// The shared root.
     pub root: String,
+    /// The branch that HEAD would go back to, by full name, where it was left on another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub back_to: Option<String>,
     /// The guard that has to be removed first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<String>,
@@ -296,7 +299,8 @@ pub struct RecoveryFailed {
     /// Who has the reservation, still.
     #[serde(flatten)]
     pub holder: Option<Holder>,
-    /// The stable word of what failed: `guard`, `rescue`, `abort`, `reset`, `residue`, `index-lock`.
+    /// The stable word of what failed: `guard`, `rescue`, `abort`, `reset`, `residue`, `index-lock`,
+    /// `head`.
     pub step: String,
     /// What happened, in a sentence; may hold untrusted text.
     pub why: String,

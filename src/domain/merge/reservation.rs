@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::residue::Residue;
 use crate::domain::anchor::{Anchor, ProcessTable, RecordedProcess, StartToken, TokenKind};
 use crate::domain::task_id::TaskId;
 
@@ -55,6 +56,35 @@ pub struct Baseline {
     /// A checksum of the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
+}
+
+impl Reservation {
+    /// Whether what stands in the shared root, though no merge is under way, is what this session's
+    /// own merge left when it was ended: staged files on the commit that it began on. The root was clean
+    /// then, and nobody but the holder works in it since.
+    #[must_use]
+    pub fn began_here(&self, residue: &Residue, head_branch: Option<&str>) -> bool {
+        residue.merge_head.is_none()
+            && residue.operations.is_empty()
+            && !residue.index_locked
+            && residue.head.is_some()
+            && residue.head == self.baseline.tip
+            && head_branch.is_some()
+            && head_branch == self.output_branch.as_deref()
+    }
+
+    /// The branch that HEAD has to go back to once the session is gone, where it names neither the
+    /// branch that was merged into, nor what it named at the beginning: the next merge would go there.
+    #[must_use]
+    pub fn strayed_from(&self, head_branch: Option<&str>) -> Option<&str> {
+        let output = self.output_branch.as_deref().filter(|name| name.starts_with("refs/heads/"))?;
+        let began = self.baseline.head.as_deref();
+        let as_it_began = match head_branch {
+            Some(_) => head_branch == began,
+            None => began.is_some_and(|head| !head.starts_with("refs/")),
+        };
+        (head_branch != Some(output) && !as_it_began).then_some(output)
+    }
 }
 
 /// Why a reservation cannot be read. It is held all the same.

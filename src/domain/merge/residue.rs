@@ -16,7 +16,8 @@ pub struct Residue {
     /// Paths with unmerged index entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<String>,
-    /// Tracked paths that differ from HEAD in the index or in the tree, unmerged ones left out.
+    /// Tracked paths that differ from HEAD in the index or in the tree, unmerged ones left out; and
+    /// files that stand where such a path, or one of its folders, was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dirty: Vec<String>,
     /// The index is locked, and stayed so for as long as the observer waited. What else is said
@@ -56,6 +57,32 @@ impl Operation {
             Self::CherryPick => "cherry-pick",
             Self::Revert => "revert",
             Self::Bisect => "bisect",
+        }
+    }
+}
+
+impl Operation {
+    /// The word with its article, as part of a sentence.
+    #[must_use]
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::Rebase => "a rebase",
+            Self::Am => "a git am",
+            Self::CherryPick => "a cherry-pick",
+            Self::Revert => "a revert",
+            Self::Bisect => "a bisection",
+        }
+    }
+
+    /// What ends with it, besides changed files.
+    #[must_use]
+    pub fn loses(self) -> &'static str {
+        match self {
+            Self::Rebase => "the to-do list of the rebase; what it had replayed is a parent of what is saved",
+            Self::Am => "the patches that git am has not applied yet (rebase-apply)",
+            Self::CherryPick => "the to-do list of the cherry-pick",
+            Self::Revert => "the to-do list of the revert",
+            Self::Bisect => "the log of the bisection (git bisect log prints it)",
         }
     }
 }
@@ -139,7 +166,7 @@ impl fmt::Display for Residue {
         if self.merge_head.is_some() {
             parts.push("a merge in progress".to_owned());
         }
-        parts.extend(self.operations.iter().map(|operation| format!("a {} in progress", operation.word())));
+        parts.extend(self.operations.iter().map(|operation| format!("{} in progress", operation.phrase())));
         let files = |count: usize| if count == 1 { "file" } else { "files" };
         if !self.unmerged.is_empty() {
             parts.push(format!("{} unmerged {}", self.unmerged.len(), files(self.unmerged.len())));

@@ -1,10 +1,11 @@
 //! What a merge command came to, in sentences: who has the reservation, since when, and the next
 //! command to run.
 
+use super::dry_run;
 use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{
-    Busy, BusyWhy, DryRun, Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued,
-    Standing, Waiter,
+    Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued, Standing,
+    Waiter,
 };
 use crate::domain::moment;
 use crate::render::escape::for_terminal;
@@ -165,7 +166,7 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
             stderr.push_str(&style::refused(&format!("whether task {task} is complete is for you to say")));
             stderr.push_str(&style::hint(&format!("git aitask-lock merge cleanup {task} --task-complete")));
         }
-        MergeVerdict::DryRun(dry) => stdout.push_str(&dry_run(dry, view)),
+        MergeVerdict::DryRun(dry) => stdout.push_str(&dry_run::text(dry, view)),
         MergeVerdict::ForceReleased(released) => {
             say(&format!(
                 "{} Task {}'s reservation is gone, and the shared root is clean.",
@@ -293,42 +294,6 @@ fn standing_text(standing: &Standing, view: &View) -> String {
     text
 }
 
-fn dry_run(dry: &DryRun, view: &View) -> String {
-    let mut text = match &dry.holder {
-        Some(holder) => match holder.damage {
-            Some(damage) => format!("The merge reservation is held, but {damage}.\n"),
-            None => {
-                format!("Task {} holds the merge reservation: {}.\n", holder.task_name(), who(holder, view))
-            }
-        },
-        None => String::new(),
-    };
-    text.push_str(&format!("In the shared root {}: {}.\n", for_terminal(&dry.root), dry.residue));
-    match dry.remedy.option() {
-        None if dry.holder.is_none() => text.push_str("Nobody holds the reservation: nothing to release.\n"),
-        // Nothing of a locked index can be put back; whoever locked it has to let go.
-        None if !dry.residue.is_clean() => text.push_str("No file would be put back.\n"),
-        None => text.push_str("It is clean, so only the reservation would go.\n"),
-        Some(option) => {
-            text.push_str(&format!(
-                "It takes {option}. These files would be put back, after what they hold now is saved:\n"
-            ));
-            for path in dry.residue.unmerged.iter().chain(&dry.residue.dirty) {
-                text.push_str(&format!("  {}\n", for_terminal(path)));
-            }
-        }
-    }
-    if dry.holder.as_ref().is_some_and(|holder| holder.liveness == crate::domain::liveness::Liveness::Alive) {
-        text.push_str("Its session is alive: it will be refused as long as that process runs.\n");
-    }
-    text.push_str("Nothing was changed.");
-    text.push_str(if dry.commands.is_empty() { "\n" } else { " To do it, run:\n" });
-    for command in &dry.commands {
-        text.push_str(&format!("  {}\n", for_terminal(command)));
-    }
-    text
-}
-
 fn remedied_text(remedied: &Remedied, stderr: &mut String) {
     let what = match (remedied.given.option(), remedied.needed.option()) {
         (None, Some(needed)) => {
@@ -387,7 +352,7 @@ fn hints(hints: &[String], stderr: &mut String) {
 }
 
 /// The session, since when, and whether it is still there.
-fn who(holder: &Holder, view: &View) -> String {
+pub(super) fn who(holder: &Holder, view: &View) -> String {
     let process = holder.pid.map_or_else(|| "no process recorded".to_owned(), |pid| format!("process {pid}"));
     let host =
         holder.hostname.as_deref().map(|host| format!(" on {}", for_terminal(host))).unwrap_or_default();
@@ -403,6 +368,6 @@ fn since(text: Option<&str>, view: &View) -> String {
 }
 
 /// A branch as people write it.
-fn branch(name: &str) -> String {
+pub(super) fn branch(name: &str) -> String {
     for_terminal(name.strip_prefix("refs/heads/").unwrap_or(name))
 }

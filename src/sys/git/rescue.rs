@@ -18,6 +18,9 @@ use crate::sys::{clock, random, shell};
 /// Where rescued work is kept. Nothing removes it by itself.
 pub const NAMESPACE: &str = "refs/aitask-lock/rescued/";
 
+/// As many files are named in a printed command.
+const LISTED: usize = 20;
+
 impl Git {
     /// Saves the tracked state of this worktree under [`NAMESPACE`]; `label` is the task it belongs
     /// to, as far as that is known.
@@ -45,16 +48,76 @@ impl Git {
             None => None,
         };
         if staged_tree != tree && Some(&staged_tree) != head_tree.as_ref() {
-            let of: Vec<String> = head.into_iter().collect();
+            let of: Vec<String> = head.clone().into_iter().collect();
             let subject = format!("What task {label} had staged");
             parents.push(self.commit_tree(&staged_tree, &of, &subject)?);
         }
         let commit = self.commit_tree(&tree, &parents, &format!("Rescued work of task {label}"))?;
         let reference = reference(label)?;
         self.swap_ref(&reference, None, &commit, "aitask-lock: rescue")?;
-        let restore =
-            format!("git -C {} restore --source={commit} --worktree -- .", shell::quote(self.work_dir()));
+        let restore = self.restore_command(&commit, head.as_deref())?;
         Ok(Rescued { reference, commit, restore })
+    }
+
+    /// The command that brings rescued files back. It deletes nothing, and it names the files, so that
+    /// what was merged since stays as it is.
+    fn restore_command(&self, commit: &str, head: Option<&str>) -> Result<String, GitFailure> {
+        let paths = match head {
+            Some(head) => {
+                let args =
+                    ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d", head, commit];
+                let changed = self.run(Hooks::Off, &args)?;
+                records(&changed.stdout).map(<[u8]>::to_vec).collect()
+            }
+            None => Vec::new(),
+        };
+        let few = (1..=LISTED).contains(&paths.len());
+        let mut what: Vec<String> =
+            paths.iter().map(|path| shell::quote(Path::new(OsStr::from_bytes(path)))).collect();
+        if !few {
+            what = vec![".".to_owned()];
+        }
+        let odd = few && paths.iter().flatten().any(|byte| b"*?[\\:".contains(byte));
+        let literal = if odd { " --literal-pathspecs" } else { "" };
+        Ok(format!(
+            "git -C {}{literal} restore --source={commit} --overlay --worktree -- {}",
+            shell::quote(self.work_dir()),
+            what.join(" ")
+        ))
+    }
+
+    /// Files that differ from what is staged although their index entries say not to look at them
+    /// (`git update-index --assume-unchanged`): a reset writes over them. Those that a sparse tree
+    /// leaves out are none of them.
+    pub(super) fn assumed_changes(&self) -> Result<Vec<Vec<u8>>, GitFailure> {
+        let assumed = assumed(&self.run(Hooks::Off, &["ls-files", "-v", "-z"])?)?;
+        if assumed.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Not in the git directory: a look works where nothing may be written, too.
+        let Ok(folder) = tempfile::Builder::new().prefix("aitask-lock-look-").tempdir() else {
+            return Ok(assumed);
+        };
+        let copy = Copy::of(self, folder.path().join("index"))?;
+        copy.look_at(&assumed)?;
+        _ = copy.run(&["update-index", "-q", "--refresh"], None)?;
+        let changed = copy.must(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], None)?;
+        Ok(records(&changed).map(<[u8]>::to_vec).filter(|path| assumed.contains(path)).collect())
+    }
+
+    /// The commits whose files the end of what is under way writes: HEAD, and where a rebase or a
+    /// bisection began.
+    fn written_back(&self) -> Result<Vec<String>, GitFailure> {
+        let mut commits: Vec<String> = self.oid("HEAD")?.into_iter().collect();
+        for name in ["rebase-merge/orig-head", "rebase-apply/orig-head", "BISECT_START"] {
+            if let Ok(text) = fs::read_to_string(self.git_dir().join(name))
+                && let Some(commit) = self.oid(text.trim())?
+                && !commits.contains(&commit)
+            {
+                commits.push(commit);
+            }
+        }
+        Ok(commits)
     }
 
     fn commit_tree(&self, tree: &str, parents: &[String], subject: &str) -> Result<String, GitFailure> {
@@ -76,6 +139,15 @@ impl Git {
             Err(GitFailure::of_exit("commit-tree", answer.code, &answer.stderr))
         }
     }
+}
+
+/// The paths that an answer of `ls-files -v -z` marks as assumed to be unchanged.
+fn assumed(answer: &Answer) -> Result<Vec<Vec<u8>>, GitFailure> {
+    if !answer.ok() {
+        return Err(GitFailure::of_exit("ls-files", answer.code, &answer.stderr));
+    }
+    let marked = records(&answer.stdout).filter(|entry| entry.starts_with(b"h "));
+    Ok(marked.filter_map(|entry| entry.get(2..)).map(<[u8]>::to_vec).collect())
 }
 
 fn not_saved(why: &str) -> GitFailure {
@@ -164,6 +236,10 @@ impl<'a> Copy<'a> {
     /// Stages what the tracked files hold, and what stands where HEAD has a file that the index does
     /// not know any more: `reset --hard` would write over it.
     fn take_files(&mut self) -> Result<(), GitFailure> {
+        let assumed = assumed(&self.run(&["ls-files", "-v", "-z"], None)?)?;
+        if !assumed.is_empty() {
+            self.look_at(&assumed)?;
+        }
         let in_the_way = self.in_the_way()?;
         self.run(&["-c", "core.safecrlf=false", "add", "--update", "--ignore-errors"], None)?;
         if !in_the_way.is_empty() {
@@ -171,43 +247,93 @@ impl<'a> Copy<'a> {
         }
         // Whatever git would not take by itself (a filter that fails, an odd path) is taken as it is.
         let mut left = self.unmerged()?;
+        left.retain(|path| !in_the_way.contains(path));
         let changed = self.must(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"], None)?;
         left.extend(records(&changed).map(<[u8]>::to_vec));
         for path in left {
             self.take_as_it_is(&path)?;
         }
-        Ok(())
+        self.has_all_below(&in_the_way)
+    }
+
+    /// Makes git look at files that it was told to take for unchanged.
+    fn look_at(&self, paths: &[Vec<u8>]) -> Result<(), GitFailure> {
+        let input = paths.iter().flat_map(|path| path.iter().copied().chain([0])).collect();
+        self.must(&["update-index", "--no-assume-unchanged", "-z", "--stdin"], Some(input)).map(drop)
     }
 
     fn in_the_way(&self) -> Result<Vec<Vec<u8>>, GitFailure> {
-        if self.git.oid("HEAD")?.is_none() {
-            return Ok(Vec::new());
-        }
-        let removed = self.must(
-            &["diff-index", "--cached", "--no-renames", "--diff-filter=D", "-z", "--name-only", "HEAD"],
-            None,
-        )?;
         let mut found: Vec<Vec<u8>> = Vec::new();
-        for path in records(&removed) {
-            let Some(there) = self.nearest(path) else { continue };
-            if !found.contains(&there) {
+        let mut find = |path: &[u8], any: bool| {
+            if let Some(there) = self.git.standing_at(path, any)
+                && !found.contains(&there)
+            {
                 found.push(there);
             }
+        };
+        for commit in self.git.written_back()? {
+            let removed = self.must(
+                &["diff-index", "--cached", "--no-renames", "--diff-filter=D", "-z", "--name-only", &commit],
+                None,
+            )?;
+            records(&removed).for_each(|path| find(path, true));
         }
-        Ok(found)
-    }
-
-    /// The path itself where something stands, else the file that stands where one of its folders
-    /// should be.
-    fn nearest(&self, path: &[u8]) -> Option<Vec<u8>> {
-        let path = Path::new(OsStr::from_bytes(path));
-        for (depth, part) in path.ancestors().enumerate().filter(|(_, part)| !part.as_os_str().is_empty()) {
-            if let Ok(data) = self.git.work_dir().join(part).symlink_metadata() {
-                let counts = depth == 0 || !data.is_dir();
-                return counts.then(|| part.as_os_str().as_bytes().to_vec());
+        let missing = self
+            .must(&["diff-files", "-z", "--name-only", "--diff-filter=D", "--ignore-submodules=all"], None)?;
+        records(&missing).for_each(|path| find(path, false));
+        self.unmerged()?.iter().for_each(|path| find(path, false));
+        // The folder of a submodule stays, whatever is done to the tree around it.
+        let mut ours = Vec::new();
+        for path in found {
+            if !self.is_submodule(&path)? {
+                ours.push(path);
             }
         }
-        None
+        Ok(ours)
+    }
+
+    fn is_submodule(&self, path: &[u8]) -> Result<bool, GitFailure> {
+        let shown = [OsStr::new("--literal-pathspecs"), OsStr::new("ls-files"), OsStr::new("--stage")];
+        let mut args: Vec<OsString> = shown.into_iter().map(OsString::from).collect();
+        args.extend([OsString::from("--"), OsString::from_vec(path.to_vec())]);
+        let env = [("GIT_INDEX_FILE".into(), self.path.clone().into_os_string())];
+        let staged = self.git.run_with(Hooks::Off, &args, &env, None)?;
+        if staged.stdout.split(|&byte| byte == b'\n').any(|line| line.starts_with(b"160000 ")) {
+            return Ok(true);
+        }
+        if self.git.oid("HEAD")?.is_none() {
+            return Ok(false);
+        }
+        let shown = ["--literal-pathspecs", "ls-tree", "HEAD", "--"];
+        let mut args: Vec<OsString> = shown.into_iter().map(OsString::from).collect();
+        args.push(OsString::from_vec(path.to_vec()));
+        Ok(self.git.run_with(Hooks::Off, &args, &[], None)?.stdout.starts_with(b"160000 "))
+    }
+
+    /// Makes sure that all that stands below some paths is staged: what git does not take, such as
+    /// a repository within, would be lost.
+    fn has_all_below(&self, paths: &[Vec<u8>]) -> Result<(), GitFailure> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let listing = self.must(&["ls-files", "-z"], None)?;
+        let staged: std::collections::HashSet<&[u8]> = records(&listing).collect();
+        for path in paths {
+            let unread = |error: std::io::Error| {
+                not_saved(&format!("{} cannot be read: {error}", String::from_utf8_lossy(path)))
+            };
+            let below = self.git.files_below(path).map_err(unread)?;
+            let mut left = below.iter().filter(|file| !staged.contains(file.as_slice()));
+            if let Some(file) = left.next() {
+                let more = left.count();
+                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+                return Err(not_saved(&format!(
+                    "{}{more} would be lost: it stands where a tracked file was; move it away",
+                    String::from_utf8_lossy(file)
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn add(&self, paths: &[Vec<u8>]) -> Result<(), GitFailure> {

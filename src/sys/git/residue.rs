@@ -1,11 +1,11 @@
 //! Looks at what stands in a worktree that a merge must not start on. It takes no lock and writes
-//! nothing: untracked files, ignored files and `refs/stash` are not even read.
+//! nothing. Untracked and ignored files are not read, except where they stand in the place of tracked ones.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Git, GitFailure, Hooks};
@@ -39,10 +39,22 @@ impl Git {
         if !status.ok() {
             return Err(GitFailure::of_exit("status", status.code, &status.stderr));
         }
-        let changes = Changes::parse(&status.stdout);
+        let mut changes = Changes::parse(&status.stdout);
         let head = self.oid("HEAD")?;
         let merge_head = self.pseudo_ref("MERGE_HEAD")?;
         let operations = self.operations()?;
+        // What a remedy would write over is part of what stands there; by itself it is in nobody's way.
+        let clean = changes.dirty.is_empty() && changes.unmerged.is_empty();
+        if merge_head.is_some() || !operations.is_empty() || !clean {
+            changes.dirty.extend(self.assumed_changes()?);
+            let places: Vec<Vec<u8>> = (changes.gone.iter().chain(&changes.unmerged))
+                .filter_map(|path| self.standing_at(path, false))
+                .collect();
+            for place in places {
+                // What cannot be read is refused later, when it is to be saved.
+                changes.dirty.extend(self.files_below(&place).unwrap_or_default());
+            }
+        }
         let fingerprint = self.fingerprint(head.as_deref(), merge_head.as_deref(), &operations, &changes);
         let text = |paths: &BTreeSet<Vec<u8>>| {
             paths.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect()
@@ -114,6 +126,38 @@ impl Git {
         Ok(found.into_iter().collect())
     }
 
+    /// What stands where a tracked file or one of its folders should be: the path itself, where
+    /// that is a folder, or a file in place of a folder. `any` takes a file at the path itself, too.
+    pub(super) fn standing_at(&self, path: &[u8], any: bool) -> Option<Vec<u8>> {
+        let path = Path::new(OsStr::from_bytes(path));
+        for (depth, part) in path.ancestors().enumerate().filter(|(_, part)| !part.as_os_str().is_empty()) {
+            if let Ok(data) = self.work_dir().join(part).symlink_metadata() {
+                let counts = if depth == 0 { any || data.is_dir() } else { !data.is_dir() };
+                return counts.then(|| part.as_os_str().as_bytes().to_vec());
+            }
+        }
+        None
+    }
+
+    /// Every file and symbolic link at a path or below it, from the top of the tree.
+    pub(super) fn files_below(&self, path: &[u8]) -> std::io::Result<Vec<Vec<u8>>> {
+        let mut found = Vec::new();
+        let mut open = vec![PathBuf::from(OsStr::from_bytes(path))];
+        while let Some(part) = open.pop() {
+            let place = self.work_dir().join(&part);
+            let kind = place.symlink_metadata()?.file_type();
+            if kind.is_dir() {
+                for entry in std::fs::read_dir(&place)? {
+                    open.push(part.join(entry?.file_name()));
+                }
+            } else if kind.is_file() || kind.is_symlink() {
+                found.push(part.into_os_string().into_vec());
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
     /// A digest of everything that was looked at; files count by size and times.
     fn fingerprint(
         &self,
@@ -160,6 +204,8 @@ fn digest(bytes: &[u8]) -> String {
 struct Changes {
     unmerged: BTreeSet<Vec<u8>>,
     dirty: BTreeSet<Vec<u8>>,
+    /// Those of them that have no file in the tree.
+    gone: BTreeSet<Vec<u8>>,
     raw: Vec<u8>,
 }
 
@@ -192,6 +238,9 @@ impl Changes {
             } else if !(submodule.starts_with(b"S") && xy.starts_with(b".")) {
                 // A submodule that merely stands at another commit than the index says is the usual
                 // state after a merge; neither a merge nor a reset would touch it.
+                if xy.contains(&b'D') {
+                    changes.gone.insert(path.to_vec());
+                }
                 changes.dirty.insert(path.to_vec());
             }
         }

@@ -82,3 +82,36 @@ fn a_process_without_its_table_proves_nothing() {
         text.lines().filter(|line| !line.starts_with("boot_id")).map(|line| line.to_owned() + "\n").collect();
     assert_eq!(decode(without.as_bytes()).unwrap().anchor.process, RecordedProcess::Garbled);
 }
+
+#[test]
+fn head_goes_back_only_where_the_session_led_it_away() {
+    let mut reservation = sample();
+    reservation.output_branch = Some("refs/heads/main".to_owned());
+    reservation.baseline.head = Some("refs/heads/began".to_owned());
+    assert_eq!(reservation.strayed_from(Some("refs/heads/main")), None);
+    assert_eq!(reservation.strayed_from(Some("refs/heads/began")), None);
+    assert_eq!(reservation.strayed_from(Some("refs/heads/else")), Some("refs/heads/main"));
+    assert_eq!(reservation.strayed_from(None), Some("refs/heads/main"));
+    reservation.baseline.head = Some("1".repeat(40));
+    assert_eq!(reservation.strayed_from(None), None, "it was detached before");
+    reservation.output_branch = None;
+    assert_eq!(reservation.strayed_from(Some("refs/heads/else")), None);
+}
+
+#[test]
+fn a_killed_merge_is_known_by_the_commit_that_it_began_on() {
+    let main = Some("refs/heads/main");
+    let mut reservation = sample();
+    reservation.output_branch = main.map(str::to_owned);
+    reservation.baseline.tip = Some("1".repeat(40));
+    let left = Residue { head: Some("1".repeat(40)), dirty: vec!["a".to_owned()], ..Residue::default() };
+    assert!(reservation.began_here(&left, main));
+    assert!(!reservation.began_here(&left, Some("refs/heads/else")));
+    assert!(!reservation.began_here(&left, None));
+    let locked = Residue { index_locked: true, ..left.clone() };
+    let merging = Residue { merge_head: Some("2".repeat(40)), ..left.clone() };
+    let moved = Residue { head: Some("3".repeat(40)), ..left };
+    for other in [locked, merging, moved] {
+        assert!(!reservation.began_here(&other, main), "{other:?}");
+    }
+}
