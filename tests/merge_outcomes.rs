@@ -292,6 +292,34 @@ fn a_merge_that_takes_too_long_is_ended_and_told() {
     scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
 }
 
+/// The marks that git leaves of a merge that is committed are no merge to undo.
+#[test]
+fn what_is_committed_is_not_undone() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.hook("post-merge", "exec sleep 300");
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    let mark = scene.root.git_dir().join("MERGE_HEAD");
+    let told = scene.root.human(&["merge", "run", "42", "--timeout", "3s", "--json"]);
+    let told = told.session(&scene.session).go();
+    let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(json["results"][0]["verdict"], "MERGE_OK", "{told}");
+    assert_eq!(json["results"][0]["leftover"], "removed", "{told}");
+    assert!(!mark.exists());
+    let merged = scene.main();
+    let leave = || std::fs::write(&mark, scene.root.git(&["rev-parse", "t42"]) + "\n").unwrap();
+    leave();
+    let told = scene.root.human(&["merge", "run", "42"]).session(&scene.session).go();
+    assert!(told.code() == 22 && told.stderr.contains("merge --quit"), "{told}");
+    let given = scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
+    assert!(given.stderr.contains("it was not undone"), "{given}");
+    assert!(scene.main() == merged && !mark.exists());
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    leave();
+    scene.merge(&["release", "42"]).expect("RELEASED", 0);
+    assert!(scene.main() == merged && !mark.exists());
+}
+
 #[test]
 fn only_the_holder_merges() {
     let lab = Lab::empty();

@@ -282,6 +282,7 @@ fn publish(
         task: ask.task.clone(),
         output_branch: ask.into.map(branch::full_name),
         task_branch: ask.task_branch.map(str::to_owned),
+        task_tip: None,
         owner: desk.context.owner(None).ok(),
         anchor: desk.mine.clone(),
         anchor_source: Some(source.as_str().to_owned()),

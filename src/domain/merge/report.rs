@@ -163,6 +163,17 @@ pub struct Refusal {
     pub kept: bool,
 }
 
+/// What git's own marks of a merge (`MERGE_HEAD`) came to that was committed, and then ended before it had
+/// removed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leftover {
+    /// They were removed; nothing else was changed.
+    Removed,
+    /// They are still there.
+    Kept,
+}
+
 /// Merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Merged {
@@ -176,6 +187,9 @@ pub struct Merged {
     pub task_branch: String,
     /// What it came to: `merged`, `fast-forward`, `up-to-date`.
     pub how: String,
+    /// What became of marks that git left, if it left any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leftover: Option<Leftover>,
 }
 
 /// Stopped at conflicts.
@@ -214,6 +228,9 @@ pub struct Undone {
     /// What was saved before it was undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescue: Option<Rescued>,
+    /// What became of marks that git left of a merge that is committed, if it left any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leftover: Option<Leftover>,
 }
 
 /// What was removed after a merge, and what was not.

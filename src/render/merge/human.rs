@@ -56,11 +56,12 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 stderr.push_str(&style::warning(&for_terminal(&finding.text)));
             }
         }
-        MergeVerdict::Retained { task, why, .. } => {
+        MergeVerdict::Retained { task, why, next, .. } => {
             stderr.push_str(&style::refused(&format!(
                 "the reservation of task {task} is kept: {}",
                 for_terminal(why)
             )));
+            hints(next, stderr);
         }
         MergeVerdict::NotHolder { task, holder } => {
             let whose = format!("the reservation is task {}'s, not task {task}'s", holder.task_name());

@@ -56,6 +56,21 @@ impl Git {
         }
     }
 
+    /// The branches, remote branches and tags at a commit, by full name, branches first.
+    ///
+    /// # Errors
+    /// git could not be asked.
+    pub fn names_at(&self, oid: &str) -> Result<Vec<String>, GitFailure> {
+        if oid.is_empty() {
+            return Ok(Vec::new());
+        }
+        let args = ["for-each-ref", "--points-at", oid, "--format=%(refname)"];
+        let places = ["refs/heads", "refs/remotes", "refs/tags"];
+        let answer = self.run(Hooks::Off, &[&args[..], &places].concat())?;
+        // An object that is not there has no names.
+        Ok(if answer.ok() { answer.line().lines().map(str::to_owned).collect() } else { Vec::new() })
+    }
+
     /// Checks out a branch, given by full name. Whether that worked is for the caller to see: a hook
     /// may fail after it has.
     ///
@@ -103,10 +118,10 @@ impl Git {
         &self,
         old: &str,
         new: &str,
-        without: Option<&str>,
+        without: &[String],
     ) -> Result<Vec<(String, Vec<String>)>, GitFailure> {
         let mut excluded = vec![format!("^{old}")];
-        excluded.extend(without.map(|oid| format!("^{oid}")));
+        excluded.extend(without.iter().map(|oid| format!("^{oid}")));
         let mut args = vec!["rev-list", "--first-parent", "--parents", "--max-count=100", new];
         args.extend(excluded.iter().map(String::as_str));
         let answer = self.run(Hooks::Off, &args)?;
