@@ -281,7 +281,7 @@ fn nobody_waits_for_a_session_that_is_gone() {
     let mut waiter = Waiter::queue(&repo, "2");
     waiter.session.end();
     let (output, _) = waiter.end();
-    output.expect("BUSY", 21);
+    assert_eq!(output.expect("BUSY", 21).field(1), "session-ended");
     assert_eq!(tickets(&repo), 0);
 }
 
@@ -314,12 +314,24 @@ fn a_session_has_one_place_for_one_task() {
     let again = merge(&repo, &["claim", "2", "--wait", "100"]).session(&earlier.session);
     let again = again.into_command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (output, second) = earlier.end();
-    output.expect("BUSY", 21);
+    assert_eq!(output.expect("BUSY", 21).field(1), "superseded");
     assert_eq!(tickets(&repo), 2, "the place was taken over");
     merge(&repo, &["release", "1"]).session(&first).go().expect("RELEASED", 0);
     Output::from(again.wait_with_output().unwrap()).expect_line("MERGE_CLAIMED:2|", 0);
     merge(&repo, &["release", "2"]).session(&second).go().expect("RELEASED", 0);
     behind.end().0.expect_line("MERGE_CLAIMED:3|", 0);
+}
+
+#[test]
+fn a_removed_queue_is_said_so() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    let first = Session::start();
+    merge(&repo, &["claim", "1"]).session(&first).go().expect("MERGE_CLAIMED", 0);
+    let waiter = Waiter::queue(&repo, "2");
+    std::fs::remove_dir_all(reservation(&repo).with_file_name("queue")).unwrap();
+    let (output, _session) = waiter.end();
+    assert_eq!(output.expect("BUSY", 21).field(1), "queue-removed");
 }
 
 #[test]

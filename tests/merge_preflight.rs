@@ -18,6 +18,23 @@ fn assert_refused(scene: &Scene<'_>, args: &[&str], start: &str) {
     assert!(told.stderr.contains("hint: "), "{told}");
 }
 
+/// A checkout would leave them to the next garbage collection.
+#[test]
+fn commits_that_only_a_detached_head_has_are_not_left_behind() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.root.git(&["switch", "-q", "--detach"]);
+    scene.root.commit("mine", "only here\n");
+    let oid = scene.root.git(&["rev-parse", "HEAD"]);
+    let refused = scene.merge(&["begin", "42", "--into", "main"]).expect("PREFLIGHT_HEAD_MISMATCH", 22);
+    assert_eq!((refused.field(0), refused.field(2)), (oid.as_str(), "released"));
+    assert!(scene.root.git(&["rev-parse", "HEAD"]) == oid && scene.status() == "FREE");
+    let told = scene.root.human(&["merge", "begin", "42", "--into", "main"]).session(&scene.session).go();
+    let keep = told.stderr.lines().find_map(|line| line.split_once("keep it: ")).unwrap().1;
+    run_printed(&lab, &keep.replace("<name>", "kept"));
+    scene.merge(&["begin", "42", "--into", "main"]).expect("MERGE_OK", 0);
+}
+
 #[test]
 fn a_dirty_tree() {
     let lab = Lab::empty();

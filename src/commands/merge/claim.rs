@@ -168,7 +168,8 @@ impl View {
     fn busy(&self, desk: &Desk<'_>, ask: &Ask<'_>, wait: &Wait<'_>, why: BusyWhy) -> Step {
         Step::Refused(Box::new(MergeVerdict::Busy(Busy {
             task: ask.task.clone(),
-            why,
+            // A wait that ended before its time did not end for want of time.
+            why: wait.lost().unwrap_or(why),
             waited: wait.waited(),
             holder: self.holder(),
             guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),

@@ -168,6 +168,9 @@ fn stand_on(
     let there = root::git_there(root);
     let mut said = None;
     if plan.checkout {
+        if let Some(refused) = orphaned(task, root)? {
+            return Ok(Some(refused));
+        }
         // It writes files and runs a hook, as the merge does.
         said = match root.git.until(limit).checkout(&plan.output, plan.past_stale_entries) {
             Ok(answer) if answer.ok() => None,
@@ -197,6 +200,29 @@ fn stand_on(
             "the shared root stands on {now}, not on {branch}"
         ))),
     }))
+}
+
+/// The refusal, where the checkout would leave commits behind that only a detached HEAD has.
+fn orphaned(task: &TaskId, root: &MergeRoot) -> Result<Option<MergeVerdict>, GitFailure> {
+    let git = root.git.until(clock::deadline_in(LOOKING));
+    if git.head_branch()?.is_some() {
+        return Ok(None);
+    }
+    let Some(oid) = git.oid("HEAD")? else { return Ok(None) };
+    if git.is_kept(&oid)? {
+        return Ok(None);
+    }
+    let keep = format!("{} branch <name> {oid}", root::git_there(root));
+    Ok(Some(MergeVerdict::PreflightHeadMismatch(Refusal {
+        hints: vec![format!("keep it: {keep}"), format!("git aitask-lock merge run {task}")],
+        ..root::refusal(
+            task,
+            &oid,
+            format!(
+                "HEAD of the shared root is detached at {oid}, which no branch, remote branch or tag has"
+            ),
+        )
+    })))
 }
 
 fn observe(git: &Git, plan: &Plan, tip_before: String, task_tip: String) -> Result<Observed, GitFailure> {

@@ -42,6 +42,12 @@ pub enum BusyWhy {
     Guard,
     /// It is free or was left behind, but others are before us in the queue.
     Queue,
+    /// The wait ended early: a later command of this session waits for this task in its place.
+    Superseded,
+    /// The wait ended early: its session, or the command that started it, is gone.
+    SessionEnded,
+    /// The wait ended early: its place in the queue was removed by somebody.
+    QueueRemoved,
 }
 
 impl BusyWhy {
@@ -55,6 +61,9 @@ impl BusyWhy {
             Self::OwnOtherTask => "own-other-task",
             Self::Guard => "guard",
             Self::Queue => "queue",
+            Self::Superseded => "superseded",
+            Self::SessionEnded => "session-ended",
+            Self::QueueRemoved => "queue-removed",
         }
     }
 }

@@ -262,6 +262,24 @@ fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
             format!("others wait for the merge reservation before task {}{waited}", busy.task),
             format!("queue for it: git aitask-lock merge claim {} --wait 5m", busy.task),
         ),
+        BusyWhy::Superseded => (
+            format!(
+                "a later command of this session waits for task {} in the place of this one{waited}",
+                busy.task
+            ),
+            "git aitask-lock merge status".to_owned(),
+        ),
+        BusyWhy::SessionEnded => (
+            format!(
+                "the session that waited with task {} is gone{waited}; nothing was taken for it",
+                busy.task
+            ),
+            "git aitask-lock merge status".to_owned(),
+        ),
+        BusyWhy::QueueRemoved => (
+            format!("somebody removed the place of task {} in the queue{waited}", busy.task),
+            format!("queue again: git aitask-lock merge claim {}", busy.task),
+        ),
     };
     stderr.push_str(&style::refused(&what));
     stderr.push_str(&style::hint(&hint));

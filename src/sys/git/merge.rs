@@ -71,6 +71,20 @@ impl Git {
         Ok(if answer.ok() { answer.line().lines().map(str::to_owned).collect() } else { Vec::new() })
     }
 
+    /// Whether a branch, a remote branch or a tag has a commit in its history.
+    ///
+    /// # Errors
+    /// git cannot tell.
+    pub fn is_kept(&self, oid: &str) -> Result<bool, GitFailure> {
+        let args = ["for-each-ref", "--count=1", "--contains", oid, "--format=%(refname)"];
+        let places = ["refs/heads", "refs/remotes", "refs/tags"];
+        let answer = self.run(Hooks::Off, &[&args[..], &places].concat())?;
+        if !answer.ok() {
+            return Err(GitFailure::of_exit("for-each-ref", answer.code, &answer.stderr));
+        }
+        Ok(!answer.line().is_empty())
+    }
+
     /// Checks out a branch, given by full name. Whether that worked is for the caller to see: a hook
     /// may fail after it has.
     ///
