@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 
 use crate::support::actors::{signal, wait_until};
 use crate::support::fingerprint::Fingerprint;
+use crate::support::merging::run_printed;
 use crate::support::{Lab, Output, Repo, Session};
 
 /// A shared root with a branch `t42` that conflicts with `main`.
@@ -320,6 +321,33 @@ fn a_session_has_one_place_for_one_task() {
     Output::from(again.wait_with_output().unwrap()).expect_line("MERGE_CLAIMED:2|", 0);
     merge(&repo, &["release", "2"]).session(&second).go().expect("RELEASED", 0);
     behind.end().0.expect_line("MERGE_CLAIMED:3|", 0);
+}
+
+/// The way out that is printed works.
+#[test]
+fn what_stands_in_the_place_of_our_folders_is_moved_away() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    let session = Session::start();
+    let folder = repo.git_dir().join("aitask-lock");
+    let away = |code: i32| {
+        let told = repo.human(&["merge", "claim", "42", "--wait", "0"]).session(&session).go();
+        assert_eq!(told.code(), code, "{told}");
+        let at = told.stderr.find("mv ").unwrap_or_else(|| panic!("{told}"));
+        run_printed(&lab, told.stderr[at..].lines().next().unwrap());
+    };
+    std::fs::write(&folder, "").unwrap();
+    away(11);
+    merge(&repo, &["claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
+    merge(&repo, &["release", "42"]).session(&session).go().expect("RELEASED", 0);
+    std::fs::create_dir_all(folder.join("merge.guard/x")).unwrap();
+    let status = repo.human(&["merge", "status"]).go();
+    assert!(status.stderr.contains("x in it is not ours"), "{status}");
+    away(21);
+    let _no_queue_yet = std::fs::remove_dir_all(folder.join("queue"));
+    std::fs::write(folder.join("queue"), "").unwrap();
+    away(11);
+    merge(&repo, &["claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
 }
 
 #[test]

@@ -255,7 +255,9 @@ fn options_are_passed_on_unless_they_break_the_contract() {
     let lab = Lab::empty();
     let scene = Scene::conflicting(&lab);
     let before = scene.main();
-    for option in ["--abort", "--continue", "--quit", "-e", "--edit", "--squash", "t43", "--help"] {
+    for option in
+        ["--abort", "--continue", "--quit", "-e", "--edit", "--squash", "--no-commit", "t43", "--help"]
+    {
         for command in ["begin", "run"] {
             scene.merge(&[command, "42", "--", option]).expect_line("LOCK_ERROR:usage", 2);
         }
@@ -264,6 +266,18 @@ fn options_are_passed_on_unless_they_break_the_contract() {
     let merged = scene.merge(&["begin", "42", "--", "-X", "theirs", "-m", "said so"]).expect("MERGE_OK", 0);
     assert_eq!(scene.root.git(&["log", "-1", "--format=%s", merged.field(0)]), "said so");
     assert_eq!(scene.read("file"), b"of the task\n");
+}
+
+/// git says so before it changes anything: it is as if it had not been asked.
+#[test]
+fn an_option_that_git_does_not_know_is_refused_in_its_own_words() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    let told = scene.root.human(&["merge", "begin", "42", "--", "--evil"]).session(&scene.session).go();
+    assert_eq!(told.code(), 2, "{told}");
+    assert!(told.stderr.contains("error: unknown option `evil'"), "{told}");
+    assert!(!told.stderr.contains("overwrite-ignore"), "{told}");
+    assert_eq!(scene.status(), "FREE");
 }
 
 #[test]

@@ -73,7 +73,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     // Doubts about the session matter where it is recorded, or where there is none.
     let warnings = if recorded { desk.warnings() } else { Vec::new() };
-    Ok(Answer::of(vec![verdict]).warn(warnings))
+    let note = desk.guard_note(&verdict);
+    Ok(Answer::of(vec![verdict]).warn(warnings).note(note))
 }
 
 /// Takes the reservation for this session and a task, after waiting for it if need be. The shared

@@ -29,6 +29,9 @@ const LOOKING: Duration = Duration::from_secs(60);
 /// The exit code of a merge without a reservation.
 const NOT_THE_HOLDER: u8 = 25;
 
+/// The exit code of a git that does not take its arguments.
+const USAGE: i32 = 129;
+
 /// Arguments of `merge run`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -145,6 +148,12 @@ pub fn under(
         }
     };
 
+    let overwrite = options.iter().any(|option| option == "--overwrite-ignore");
+    let in_the_way =
+        if overwrite { Vec::new() } else { git.ignored_in_the_way(&task_tip).map_err(failed)? };
+    if !in_the_way.is_empty() {
+        return Ok(Ended::refused(root::in_the_way(&task, &root, &in_the_way)));
+    }
     // What stands there later is compared with this, whatever becomes of the branch.
     reservation.task_tip = Some(task_tip.clone());
     desk.rewrite(&reservation)?;
@@ -153,6 +162,20 @@ pub fn under(
     let looking = root.git.until(clock::deadline_in(LOOKING));
     let mut observed = observe(&looking, &plan, tip_before, task_tip).map_err(failed)?;
     let leftover = sweep(&looking, &plan, &mut observed).map_err(failed)?;
+    // git refused its own options, before anything was touched.
+    if let Ok(answer) = &merged
+        && answer.code == USAGE
+        && observed.residue.is_clean()
+        && observed.tip.as_ref() == Some(&observed.tip_before)
+    {
+        let words = [&answer.stdout[..], &answer.stderr[..]].concat();
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let said = words.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let mut refused = Failure::new(FailureKind::Usage, format!("git merge refused its options: {said}"))
+            .hint("git merge -h");
+        refused.tasks = vec![task.clone()];
+        return Err(refused);
+    }
     let answer = told(&task, &root, &plan, merged, observed, leftover);
     Ok(Ended { answer, refused_before: false })
 }
