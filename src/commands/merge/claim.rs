@@ -103,7 +103,7 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
         match step(desk, ask, &root, process.source, &mut wait)? {
             Step::Taken(taken) => break taken,
             Step::Refused(refusal) => return Ok(Err((*refusal).into())),
-            Step::Wait { holder, watched } => wait.sleep(holder.as_ref(), watched),
+            Step::Wait { holder, watched } => wait.sleep(holder.as_deref(), watched),
         }
     };
     wait.leave();
@@ -122,9 +122,9 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
 
 /// What one look at the mutex came to.
 enum Step {
-    Taken(Taken),
+    Taken(Box<Taken>),
     Refused(Box<MergeVerdict>),
-    Wait { holder: Option<Holder>, watched: Option<u32> },
+    Wait { holder: Option<Box<Holder>>, watched: Option<u32> },
 }
 
 struct Taken {
@@ -182,7 +182,7 @@ impl View {
             Seen::Taken(reservation) => liveness::pid_to_observe(&reservation.anchor, here),
             Seen::Free | Seen::Unreadable(_) => None,
         };
-        Step::Wait { holder: self.holder(), watched: watched.filter(|_| !self.can_be_had) }
+        Step::Wait { holder: self.holder().map(Box::new), watched: watched.filter(|_| !self.can_be_had) }
     }
 }
 
@@ -223,7 +223,7 @@ fn step(
         Ruling::Again => match &view.look.seen {
             Seen::Taken(reservation) => {
                 let reservation = reservation.as_ref().clone();
-                Ok(Step::Taken(Taken { reservation, again: true, reclaimed_from: None }))
+                Ok(Step::Taken(Box::new(Taken { reservation, again: true, reclaimed_from: None })))
             }
             Seen::Free | Seen::Unreadable(_) => busy(BusyWhy::Unreadable, wait),
         },
@@ -292,7 +292,9 @@ fn publish(
         baseline: Baseline::default(),
     };
     match held.publish(&reservation).map_err(|error| mutex_failure(&error))? {
-        Publication::Published => Ok(Step::Taken(Taken { reservation, again: false, reclaimed_from })),
+        Publication::Published => {
+            Ok(Step::Taken(Box::new(Taken { reservation, again: false, reclaimed_from })))
+        }
         // The file system's locks do not exclude; somebody else won.
         Publication::AlreadyThere => Ok(Step::Wait { holder: None, watched: None }),
     }

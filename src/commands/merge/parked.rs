@@ -40,15 +40,14 @@ pub fn parked(root: &MergeRoot, reservation: &Reservation, residue: &Residue) ->
     if reservation.output_branch.is_some() && head != reservation.output_branch {
         return Ok(Parked::Foreign(words));
     }
-    let branches = match &reservation.task_branch {
-        Some(branch) => vec![branch.clone()],
-        None => {
-            let all = root.git.branches()?.into_iter().map(|branch| branch.name);
-            all.filter(|name| task_branch::names_task(name, &reservation.task))
-                .map(|name| full_name(&name))
-                .filter(|name| Some(name) != reservation.output_branch.as_ref())
-                .collect()
-        }
+    let branches = if let Some(branch) = &reservation.task_branch {
+        vec![branch.clone()]
+    } else {
+        let all = root.git.branches()?.into_iter().map(|branch| branch.name);
+        all.filter(|name| task_branch::names_task(name, &reservation.task))
+            .map(|name| full_name(&name))
+            .filter(|name| Some(name) != reservation.output_branch.as_ref())
+            .collect()
     };
     let mut tips = Vec::from_iter(reservation.task_tip.clone());
     for branch in &branches {
