@@ -1,10 +1,10 @@
 //! What a merge command came to, in sentences: who has the reservation, since when, and the next
 //! command to run.
 
+use super::busy::busy_text;
 use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{
-    Busy, BusyWhy, DryRun, Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued,
-    Standing, Waiter,
+    DryRun, Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued, Standing, Waiter,
 };
 use crate::domain::moment;
 use crate::render::escape::for_terminal;
@@ -224,67 +224,6 @@ fn claimed_text(claimed: &MergeClaimed, view: &View) -> String {
     }
 }
 
-fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
-    let holder = busy.holder.as_ref();
-    let who = holder.map(|holder| who(holder, view)).unwrap_or_default();
-    let waited = match busy.waited {
-        0 => String::new(),
-        seconds => format!(", after {seconds} s in the queue"),
-    };
-    let name = holder.map_or("-", Holder::task_name);
-    let (what, hint) = match busy.why {
-        BusyWhy::Alive => (
-            format!("task {name} holds the merge reservation: {who}{waited}"),
-            format!("wait longer: git aitask-lock merge claim {} --wait 5m", busy.task),
-        ),
-        BusyWhy::Unknown => (
-            format!(
-                "task {name} holds the merge reservation, and whether it still works on it cannot be told: {who}{waited}"
-            ),
-            "if you know that it is gone: git aitask-lock merge force-release".to_owned(),
-        ),
-        BusyWhy::Unreadable => (
-            format!(
-                "the merge reservation is held, but {}",
-                holder.and_then(|holder| holder.damage).map(|damage| damage.to_string()).unwrap_or_default()
-            ),
-            "git aitask-lock merge force-release".to_owned(),
-        ),
-        BusyWhy::OwnOtherTask => (
-            format!("this session holds the merge reservation already, for task {name}"),
-            format!("finish that first: git aitask-lock merge release {name}"),
-        ),
-        BusyWhy::Guard => (
-            "an earlier reclaim or recovery of the merge reservation did not end".to_owned(),
-            format!("rmdir {}", busy.guard.as_deref().unwrap_or_default()),
-        ),
-        BusyWhy::Queue => (
-            format!("others wait for the merge reservation before task {}{waited}", busy.task),
-            format!("queue for it: git aitask-lock merge claim {} --wait 5m", busy.task),
-        ),
-        BusyWhy::Superseded => (
-            format!(
-                "a later command of this session waits for task {} in the place of this one{waited}",
-                busy.task
-            ),
-            "git aitask-lock merge status".to_owned(),
-        ),
-        BusyWhy::SessionEnded => (
-            format!(
-                "the session that waited with task {} is gone{waited}; nothing was taken for it",
-                busy.task
-            ),
-            "git aitask-lock merge status".to_owned(),
-        ),
-        BusyWhy::QueueRemoved => (
-            format!("somebody removed the place of task {} in the queue{waited}", busy.task),
-            format!("queue again: git aitask-lock merge claim {}", busy.task),
-        ),
-    };
-    stderr.push_str(&style::refused(&what));
-    stderr.push_str(&style::hint(&hint));
-}
-
 fn standing_text(standing: &Standing, view: &View) -> String {
     let mut text = match &standing.holder {
         None => format!("The merge reservation is {}.\n", style::good("free")),
@@ -404,7 +343,7 @@ fn hints(hints: &[String], stderr: &mut String) {
 }
 
 /// The session, since when, and whether it is still there.
-fn who(holder: &Holder, view: &View) -> String {
+pub(super) fn who(holder: &Holder, view: &View) -> String {
     let process = holder.pid.map_or_else(|| "no process recorded".to_owned(), |pid| format!("process {pid}"));
     let host =
         holder.hostname.as_deref().map(|host| format!(" on {}", for_terminal(host))).unwrap_or_default();
