@@ -13,7 +13,7 @@ type End = fn(&Scene<'_>);
 
 #[test]
 fn a_parked_conflict_that_ends_as_something_else() {
-    let ends: [(&str, End); 6] = [
+    let ends: [(&str, End); 5] = [
         ("NOT_A_MERGE,TASK_NOT_MERGED", |scene| {
             scene.root.git(&["reset", "-q"]);
             scene.write("file", "resolved\n");
@@ -30,7 +30,6 @@ fn a_parked_conflict_that_ends_as_something_else() {
             scene.root.git(&["reset", "-q", "--hard"]);
             scene.root.git(&["switch", "-q", "t42"]);
         }),
-        ("RESIDUE_LEFT", |_| {}),
         ("OUTPUT_BRANCH_CHANGED", |scene| {
             scene.write("file", "resolved\n");
             scene.root.git(&["commit", "-qam", "resolved"]);
@@ -44,6 +43,73 @@ fn a_parked_conflict_that_ends_as_something_else() {
         end(&scene);
         assert_eq!(findings(&scene), words);
         assert_eq!(scene.status(), "FREE", "{words}");
+    }
+}
+
+/// Once it is given away in the middle, nobody could undo it.
+#[test]
+fn the_middle_of_a_merge_is_not_given_away() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.merge(&["begin", "42"]).expect("MERGE_CONFLICT", 23);
+    scene.merge(&["release", "42"]).expect_line("RETAINED:MERGE_CONFLICT|42", 29);
+    scene.root.git(&["add", "file"]);
+    scene.merge(&["release", "42"]).expect_line("RETAINED:STALE_MERGE_RESIDUE|42", 29);
+    let told = scene.root.human(&["merge", "release", "42"]).session(&scene.session).go();
+    assert!(told.code() == 29 && told.stderr.contains("git aitask-lock merge abort 42"), "{told}");
+    assert_eq!(scene.status(), "HELD");
+    scene.merge(&["abort", "42"]).expect("ABORTED", 0);
+}
+
+#[test]
+fn what_others_left_does_not_hold_up_the_release() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.root.git(&["switch", "-q", "-c", "foreign", "t42~"]);
+    scene.root.commit("file", "foreign\n");
+    scene.root.git(&["switch", "-q", "main"]);
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    let _stops = scene.root.try_git(&["merge", "foreign"]);
+    assert_eq!(findings(&scene), "RESIDUE_LEFT");
+}
+
+/// A branch that the task's stands on is merged by somebody else: every ancestor is not the task's merge.
+#[test]
+fn a_foreign_merge_is_named_and_left_alone() {
+    let lab = Lab::empty();
+    let scene = Scene::conflicting(&lab);
+    scene.root.git(&["branch", "below", "t42"]);
+    scene.root.git(&["switch", "-q", "t42"]);
+    scene.root.commit("more", "on top\n");
+    scene.root.git(&["switch", "-q", "main"]);
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    let _stops = scene.root.try_git(&["merge", "below"]);
+    scene.merge(&["abort", "42"]).expect_line("ABORT_UNSAFE:merge:", 28);
+    for command in ["abort", "run"] {
+        let told = scene.root.human(&["merge", command, "42"]).session(&scene.session).go();
+        assert!(told.stderr.contains("one of below into main"), "{told}");
+        assert!(told.stderr.contains("merge --abort") && !told.stderr.contains("resolve it"), "{told}");
+    }
+    let told = scene.root.human(&["merge", "abort", "42"]).session(&scene.session).go();
+    run_printed(&lab, told.stderr.lines().find_map(|line| line.split_once("undone: ")).unwrap().1);
+    assert_eq!(scene.changes(), "");
+}
+
+/// Where the branch is gone, what was merged is compared.
+#[test]
+fn a_release_after_a_cleanup_finds_nothing() {
+    for by_hand in [false, true] {
+        let lab = Lab::empty();
+        let scene = Scene::apart(&lab);
+        scene.root.git(&["reset", "-q", "--hard", "HEAD~"]);
+        scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+        if by_hand {
+            scene.root.git(&["merge", "-q", "t42"]);
+        } else {
+            scene.merge(&["run", "42"]).expect("MERGE_OK", 0);
+        }
+        scene.merge(&["cleanup", "42", "--task-complete"]).expect("CLEANED", 0);
+        assert_eq!(findings(&scene), "", "{by_hand}");
     }
 }
 

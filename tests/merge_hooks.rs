@@ -54,6 +54,11 @@ fn merges_by_hand_are_refused_and_our_own_pass() {
     scene.root.git(&["reset", "-q", "--hard", "HEAD~"]);
     let refused = scene.root.try_git(&["merge", "--no-edit", "more"]);
     assert!(refused.code() == 1 && refused.stderr.contains("task 42"), "{refused}");
+    // git leaves MERGE_HEAD behind, in the holder's root.
+    let hint = refused.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
+    assert!(hint.ends_with("first: git merge --abort"), "{refused}");
+    scene.root.git(&["merge", "--abort"]);
+    assert_eq!(scene.changes(), "");
 }
 
 #[test]

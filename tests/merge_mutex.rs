@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 
 use crate::support::actors::{signal, wait_until};
 use crate::support::fingerprint::Fingerprint;
+use crate::support::merging::run_printed;
 use crate::support::{Lab, Output, Repo, Session};
 
 /// A shared root with a branch `t42` that conflicts with `main`.
@@ -281,7 +282,7 @@ fn nobody_waits_for_a_session_that_is_gone() {
     let mut waiter = Waiter::queue(&repo, "2");
     waiter.session.end();
     let (output, _) = waiter.end();
-    output.expect("BUSY", 21);
+    assert_eq!(output.expect("BUSY", 21).field(1), "session-ended");
     assert_eq!(tickets(&repo), 0);
 }
 
@@ -314,12 +315,51 @@ fn a_session_has_one_place_for_one_task() {
     let again = merge(&repo, &["claim", "2", "--wait", "100"]).session(&earlier.session);
     let again = again.into_command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (output, second) = earlier.end();
-    output.expect("BUSY", 21);
+    assert_eq!(output.expect("BUSY", 21).field(1), "superseded");
     assert_eq!(tickets(&repo), 2, "the place was taken over");
     merge(&repo, &["release", "1"]).session(&first).go().expect("RELEASED", 0);
     Output::from(again.wait_with_output().unwrap()).expect_line("MERGE_CLAIMED:2|", 0);
     merge(&repo, &["release", "2"]).session(&second).go().expect("RELEASED", 0);
     behind.end().0.expect_line("MERGE_CLAIMED:3|", 0);
+}
+
+/// The way out that is printed works.
+#[test]
+fn what_stands_in_the_place_of_our_folders_is_moved_away() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    let session = Session::start();
+    let folder = repo.git_dir().join("aitask-lock");
+    let away = |code: i32| {
+        let told = repo.human(&["merge", "claim", "42", "--wait", "0"]).session(&session).go();
+        assert_eq!(told.code(), code, "{told}");
+        let at = told.stderr.find("mv ").unwrap_or_else(|| panic!("{told}"));
+        run_printed(&lab, told.stderr[at..].lines().next().unwrap());
+    };
+    std::fs::write(&folder, "").unwrap();
+    away(11);
+    merge(&repo, &["claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
+    merge(&repo, &["release", "42"]).session(&session).go().expect("RELEASED", 0);
+    std::fs::create_dir_all(folder.join("merge.guard/x")).unwrap();
+    let status = repo.human(&["merge", "status"]).go();
+    assert!(status.stderr.contains("x in it is not ours"), "{status}");
+    away(21);
+    let _no_queue_yet = std::fs::remove_dir_all(folder.join("queue"));
+    std::fs::write(folder.join("queue"), "").unwrap();
+    away(11);
+    merge(&repo, &["claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
+}
+
+#[test]
+fn a_removed_queue_is_said_so() {
+    let lab = Lab::empty();
+    let repo = root(&lab, "a");
+    let first = Session::start();
+    merge(&repo, &["claim", "1"]).session(&first).go().expect("MERGE_CLAIMED", 0);
+    let waiter = Waiter::queue(&repo, "2");
+    std::fs::remove_dir_all(reservation(&repo).with_file_name("queue")).unwrap();
+    let (output, _session) = waiter.end();
+    assert_eq!(output.expect("BUSY", 21).field(1), "queue-removed");
 }
 
 #[test]

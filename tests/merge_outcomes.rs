@@ -274,7 +274,9 @@ fn options_are_passed_on_unless_they_break_the_contract() {
     let lab = Lab::empty();
     let scene = Scene::conflicting(&lab);
     let before = scene.main();
-    for option in ["--abort", "--continue", "--quit", "-e", "--edit", "--squash", "t43", "--help"] {
+    for option in
+        ["--abort", "--continue", "--quit", "-e", "--edit", "--squash", "--no-commit", "t43", "--help"]
+    {
         for command in ["begin", "run"] {
             scene.merge(&[command, "42", "--", option]).expect_line("LOCK_ERROR:usage", 2);
         }
@@ -283,6 +285,18 @@ fn options_are_passed_on_unless_they_break_the_contract() {
     let merged = scene.merge(&["begin", "42", "--", "-X", "theirs", "-m", "said so"]).expect("MERGE_OK", 0);
     assert_eq!(scene.root.git(&["log", "-1", "--format=%s", merged.field(0)]), "said so");
     assert_eq!(scene.read("file"), b"of the task\n");
+}
+
+/// git says so before it changes anything: it is as if it had not been asked.
+#[test]
+fn an_option_that_git_does_not_know_is_refused_in_its_own_words() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    let told = scene.root.human(&["merge", "begin", "42", "--", "--evil"]).session(&scene.session).go();
+    assert_eq!(told.code(), 2, "{told}");
+    assert!(told.stderr.contains("error: unknown option `evil'"), "{told}");
+    assert!(!told.stderr.contains("overwrite-ignore"), "{told}");
+    assert_eq!(scene.status(), "FREE");
 }
 
 #[test]
@@ -309,6 +323,34 @@ fn a_merge_that_takes_too_long_is_ended_and_told() {
     let command = told.stderr.lines().find_map(|line| line.split_once("bring it back: ")).unwrap().1;
     run_printed(&lab, command);
     assert_eq!(scene.read("task"), b"of the task\n");
+}
+
+/// The marks that git leaves of a merge that is committed are no merge to undo.
+#[test]
+fn what_is_committed_is_not_undone() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.hook("post-merge", "exec sleep 300");
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    let mark = scene.root.git_dir().join("MERGE_HEAD");
+    let told = scene.root.human(&["merge", "run", "42", "--timeout", "3s", "--json"]);
+    let told = told.session(&scene.session).go();
+    let json: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(json["results"][0]["verdict"], "MERGE_OK", "{told}");
+    assert_eq!(json["results"][0]["leftover"], "removed", "{told}");
+    assert!(!mark.exists());
+    let merged = scene.main();
+    let leave = || std::fs::write(&mark, scene.root.git(&["rev-parse", "t42"]) + "\n").unwrap();
+    leave();
+    let told = scene.root.human(&["merge", "run", "42"]).session(&scene.session).go();
+    assert!(told.code() == 22 && told.stderr.contains("merge --quit"), "{told}");
+    let given = scene.merge(&["abort", "42"]).expect("RELEASED_NO_MERGE", 0);
+    assert!(given.stderr.contains("it was not undone"), "{given}");
+    assert!(scene.main() == merged && !mark.exists());
+    scene.merge(&["claim", "42"]).expect("MERGE_CLAIMED", 0);
+    leave();
+    scene.merge(&["release", "42"]).expect("RELEASED", 0);
+    assert!(scene.main() == merged && !mark.exists());
 }
 
 #[test]

@@ -18,6 +18,49 @@ fn assert_refused(scene: &Scene<'_>, args: &[&str], start: &str) {
     assert!(told.stderr.contains("hint: "), "{told}");
 }
 
+/// git overwrites ignored files without a word.
+#[test]
+fn ignored_files_in_the_way_are_not_overwritten() {
+    // A merge commit, a fast-forward, and a file where the branch has a folder.
+    for (added, in_the_way, forward) in
+        [("out/a", "out/a", false), ("out/a", "out/a", true), ("out/a", "out", false)]
+    {
+        let lab = Lab::empty();
+        let scene = Scene::apart(&lab);
+        if forward {
+            scene.root.git(&["reset", "-q", "--hard", "HEAD~"]);
+        }
+        scene.root.git(&["switch", "-q", "t42"]);
+        scene.write(added, "of the task\n");
+        scene.root.git(&["add", "."]);
+        scene.root.git(&["commit", "-qm", "more"]);
+        scene.root.git(&["switch", "-q", "main"]);
+        std::fs::write(scene.root.git_dir().join("info/exclude"), "/out\n").unwrap();
+        scene.write(in_the_way, "precious\n");
+        assert_refused(&scene, &[], &format!("DIRTY_TREE:{in_the_way}|42|released"));
+        assert_eq!(scene.read(in_the_way), b"precious\n");
+        std::fs::rename(scene.root.path.join("out"), lab.path("aside")).unwrap();
+        scene.merge(&["begin", "42"]).expect("MERGE_OK", 0);
+    }
+}
+
+/// A checkout would leave them to the next garbage collection.
+#[test]
+fn commits_that_only_a_detached_head_has_are_not_left_behind() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.root.git(&["switch", "-q", "--detach"]);
+    scene.root.commit("mine", "only here\n");
+    let oid = scene.root.git(&["rev-parse", "HEAD"]);
+    let refused = scene.merge(&["begin", "42", "--into", "main"]).expect("PREFLIGHT_HEAD_MISMATCH", 22);
+    assert_eq!((refused.field(0), refused.field(2)), (oid.as_str(), "released"));
+    assert!(scene.root.git(&["rev-parse", "HEAD"]) == oid && scene.status() == "FREE");
+    let told = scene.root.human(&["merge", "begin", "42", "--into", "main"]).session(&scene.session).go();
+    let keep = told.stderr.lines().find_map(|line| line.split_once("keep it: ")).unwrap().1;
+    run_printed(&lab, &keep.replace("<name>", "kept"));
+    scene.merge(&["begin", "42", "--into", "main"]).expect("MERGE_OK", 0);
+}
+
 #[test]
 fn a_dirty_tree() {
     let lab = Lab::empty();

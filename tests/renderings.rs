@@ -224,9 +224,15 @@ fn reports() -> Vec<Verdict> {
             HookVerdict::HooksPartly(hooks([hook::State::Damaged, hook::State::None])),
             HookVerdict::HooksMissing(hooks([hook::State::None; 2])),
             HookVerdict::HooksRemoved(hooks([hook::State::None; 2])),
-            HookVerdict::CommitRefused { holder: Box::new(holder(Liveness::Alive)) },
-            HookVerdict::CommitRefused { holder: Box::new(holder(Liveness::Unknown(Doubt::BarePid))) },
-            HookVerdict::CommitRefused { holder: Box::new(Holder::unreadable(Unreadable::Incomplete)) },
+            HookVerdict::CommitRefused { holder: Box::new(holder(Liveness::Alive)), of_merge: true },
+            HookVerdict::CommitRefused {
+                holder: Box::new(holder(Liveness::Unknown(Doubt::BarePid))),
+                of_merge: false,
+            },
+            HookVerdict::CommitRefused {
+                holder: Box::new(Holder::unreadable(Unreadable::Incomplete)),
+                of_merge: false,
+            },
         ]
         .map(Verdict::from),
     );
@@ -332,7 +338,7 @@ fn merges() -> Vec<Verdict> {
             root: quoted(),
         })
     };
-    let undone = |rescue| merge::Undone { task: task(), id: id(), rescue };
+    let undone = |rescue| merge::Undone { task: task(), id: id(), rescue, leftover: None };
     let dry = |remedy, holder: Option<Holder>, residue: Residue, guard: Option<&str>, commands: &[&str]| {
         M::DryRun(merge::DryRun {
             token: "token".to_owned(),
@@ -342,6 +348,7 @@ fn merges() -> Vec<Verdict> {
             root: quoted(),
             guard: guard.map(str::to_owned),
             commands: commands.iter().map(|&command| command.to_owned()).collect(),
+            back_to: Some("refs/heads/main".to_owned()),
         })
     };
     let remedied = |given, needed, residue| merge::Remedied {
@@ -362,6 +369,9 @@ fn merges() -> Vec<Verdict> {
         busy(BusyWhy::OwnOtherTask, 0, Some(holder(Liveness::Alive)), None),
         busy(BusyWhy::Guard, 0, Some(lost()), Some("/shared/guard")),
         busy(BusyWhy::Queue, 3, None, None),
+        busy(BusyWhy::Superseded, 3, None, None),
+        busy(BusyWhy::SessionEnded, 3, None, None),
+        busy(BusyWhy::QueueRemoved, 3, None, None),
         M::StaleMergeResidue(merge::StaleResidue {
             task: task(),
             residue: conflicted(),
@@ -388,7 +398,12 @@ fn merges() -> Vec<Verdict> {
             id: id(),
             findings: vec![merge::Finding { word: "HEAD_CHANGED", text: hostile() }],
         }),
-        M::Retained { task: task(), because: "DIRTY_TREE".to_owned(), why: hostile() },
+        M::Retained {
+            task: task(),
+            because: "MERGE_CONFLICT".to_owned(),
+            why: hostile(),
+            next: vec!["git aitask-lock merge abort 42".to_owned()],
+        },
         M::NotHolder { task: task(), holder: holder(Liveness::Alive) },
         M::NotOwnerSession { task: task(), holder: holder(Liveness::Alive) },
         M::HolderIncomplete { task: task(), holder: Holder::unreadable(Unreadable::Binary) },
@@ -405,6 +420,7 @@ fn merges() -> Vec<Verdict> {
             output_branch: "refs/heads/main".to_owned(),
             task_branch: format!("refs/heads/{HOSTILE}"),
             how: "merged".to_owned(),
+            leftover: None,
         }),
         M::MergeConflict(merge::Conflict {
             task: task(),

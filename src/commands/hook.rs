@@ -56,7 +56,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
             let place = Place::find(context)?;
             Ok(Answer::of(vec![HookVerdict::standing(place.hooks()?).into()]))
         }
-        HookCommand::Run { .. } => police(context),
+        HookCommand::Run { name } => police(context, name),
     }
 }
 
@@ -177,7 +177,7 @@ fn uninstall(context: &Context) -> Result<Answer, Failure> {
 }
 
 /// Whether a commit here may go on. Silence is consent.
-fn police(context: &Context) -> Result<Answer, Failure> {
+fn police(context: &Context, name: &str) -> Result<Answer, Failure> {
     let passed = Ok(Answer::of(Vec::new()));
     // Without a shared root nothing merges anywhere.
     let Ok(root) = MergeRoot::find(&context.repo, context.deadline()) else { return passed };
@@ -202,7 +202,8 @@ fn police(context: &Context) -> Result<Answer, Failure> {
     match look.seen.holder(mutex::liveness(&look.seen, &session.here)) {
         None => passed,
         Some(holder) => {
-            let refused = HookVerdict::CommitRefused { holder: Box::new(holder) };
+            let refused =
+                HookVerdict::CommitRefused { of_merge: name == "pre-merge-commit", holder: Box::new(holder) };
             Ok(Answer::of(vec![refused.into()]))
         }
     }

@@ -154,6 +154,8 @@ pub enum HookVerdict {
     HooksRemoved(Hooks),
     /// A commit in the shared root was refused.
     CommitRefused {
+        /// Whether it was the commit of a merge, which git leaves unfinished.
+        of_merge: bool,
         /// Who holds the reservation.
         #[serde(flatten)]
         holder: Box<Holder>,

@@ -101,7 +101,7 @@ pub const TASK_WORDS: [Word; 23] = [
         "NOT_HELD",
         "0, 1, 25",
         "task|lock_id",
-        "nothing to release (0), to refresh (1), or to merge under (25)",
+        "nothing to release, abort or clean up (0), to refresh (1), or to merge under (25)",
     ),
     word("NOT_RELEASED", "1", "task|because_of", "left alone because another task of the call was refused"),
     word(

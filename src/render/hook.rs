@@ -15,7 +15,7 @@ pub fn porcelain(verdict: &HookVerdict) -> String {
         | HookVerdict::HooksRemoved(hooks) => std::iter::once(hooks.folder.clone())
             .chain(hooks.hooks.iter().map(|hook| format!("{}={}", hook.name, hook.state.word())))
             .collect(),
-        HookVerdict::CommitRefused { holder } => vec![
+        HookVerdict::CommitRefused { holder, .. } => vec![
             holder.task_name().to_owned(),
             holder.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             holder.liveness.word().to_owned(),
@@ -50,7 +50,7 @@ pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
             }
             printed.stderr.push_str(&style::hint("git aitask-lock hook install"));
         }
-        HookVerdict::CommitRefused { holder } => {
+        HookVerdict::CommitRefused { of_merge, holder } => {
             let session = match (holder.damage, holder.pid) {
                 (Some(damage), _) => damage.to_string(),
                 (None, Some(pid)) => format!("session process {pid}, {}", holder.liveness.word()),
@@ -61,6 +61,11 @@ pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
                 None => format!("the merge reservation of this folder is held, but {session}"),
             };
             printed.stderr.push_str(&style::refused(&format!("no commit here now: {why}")));
+            if *of_merge {
+                printed.stderr.push_str(&style::hint(
+                    "git leaves your merge unfinished here; first: git merge --abort",
+                ));
+            }
             let next =
                 if holder.liveness == Liveness::Alive { "merge status" } else { "merge force-release" };
             printed.stderr.push_str(&style::hint(&format!("git aitask-lock {next}")));

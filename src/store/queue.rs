@@ -54,6 +54,27 @@ impl Ticket {
     }
 }
 
+impl Ticket {
+    /// Whether another ticket stands in this place, that of a later command of the same session, or soon
+    /// does: it is written in the moment after ours was removed.
+    #[must_use]
+    pub fn is_taken_over(&self) -> bool {
+        let Some(folder) = self.path.parent() else { return false };
+        let place = format!("{:020}-", self.number);
+        let other = |file: &String| file.starts_with(&place) && Some(file.as_ref()) != self.path.file_name();
+        let deadline = clock::deadline_in(GRACE);
+        loop {
+            if files::names_below(folder, 1).is_ok_and(|files| files.iter().any(other)) {
+                return true;
+            }
+            if clock::remaining(deadline).is_zero() || !folder.is_dir() {
+                return false;
+            }
+            clock::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
 impl Drop for Ticket {
     fn drop(&mut self) {
         if self.is_ours() {

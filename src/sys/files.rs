@@ -231,6 +231,16 @@ pub fn names_below(dir: &Path, depth: usize) -> Result<Vec<String>, FileError> {
     Ok(names)
 }
 
+/// The names of everything in a folder, to be shown.
+///
+/// # Errors
+/// It cannot be read, or is no folder.
+pub fn entries(dir: &Path) -> Result<Vec<String>, FileError> {
+    let failed = |error| FileError::new(dir, "cannot read the folder", error);
+    let names = std::fs::read_dir(dir).map_err(failed)?;
+    names.map(|entry| Ok(entry.map_err(failed)?.file_name().to_string_lossy().into_owned())).collect()
+}
+
 /// Makes what was created, renamed or removed in a folder outlast a power cut.
 ///
 /// # Errors

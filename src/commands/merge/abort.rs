@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::desk::{Desk, working_under};
+use super::parked::{self, Parked};
 use super::root;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
@@ -10,7 +11,7 @@ use crate::domain::failure::Failure;
 use crate::domain::merge::branch::short_name;
 use crate::domain::merge::reservation::Reservation;
 use crate::domain::merge::residue::{Remedy, Residue, remedy_for};
-use crate::domain::merge::verdict::{MergeVerdict, Refusal, Rescued, Undone};
+use crate::domain::merge::verdict::{Leftover, MergeVerdict, Refusal, Rescued, Undone};
 use crate::domain::task_id::TaskId;
 use crate::sys::clock;
 use crate::sys::git::GitFailure;
@@ -43,53 +44,44 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         Err(refused) => return Ok(Answer::of(vec![(*refused).into()])),
     };
     let failed = |failure: GitFailure| root::git_failure(task, &failure);
-    let residue = root.git.residue().map_err(failed)?;
+    let mut residue = root.git.residue().map_err(failed)?;
+    let mut whose = parked::parked(&root, &reservation, &residue).map_err(failed)?;
+    let mut leftover = None;
+    if whose == Parked::Committed && residue.operations.is_empty() {
+        // What is committed is not undone; only git's own marks of it are in the way.
+        root.git.quit_merge().map_err(failed)?;
+        leftover = Some(Leftover::Removed);
+        residue = root.git.residue().map_err(failed)?;
+        whose = Parked::Nothing;
+    }
     if residue.is_clean() {
-        let answer = give_back(&desk, &reservation, None)?;
-        return Ok(answer.note(already_merged(&root, &reservation)));
+        let answer = give_back(&desk, &reservation, None, leftover)?;
+        let swept = leftover.map(|_| parked::SWEPT.to_owned());
+        return Ok(answer.note(swept.into_iter().chain(already_merged(&root, &reservation))));
     }
     let head = root.git.head_branch().map_err(failed)?;
     let killed = reservation.began_here(&residue, head.as_deref());
-    if !killed && let Some(next) = not_ours(&root, &reservation, &residue).map_err(failed)? {
+    if !killed && let Some(next) = not_ours(&root, &residue, &whose) {
         let remedy = remedy_for(&residue);
         let unsafe_now = MergeVerdict::AbortUnsafe { task: task.clone(), residue, remedy, next };
         return Ok(Answer::of(vec![unsafe_now.into()]));
     }
     match undo(&root, task, remedy_for(&residue)) {
-        Ok(rescue) => give_back(&desk, &reservation, Some(rescue)),
+        Ok(rescue) => give_back(&desk, &reservation, Some(rescue), None),
         Err(refusal) => Ok(Answer::of(vec![MergeVerdict::AbortFailed(refusal).into()])),
     }
 }
 
 /// Why what stands there is no merge of this task that may be undone: none when it is.
-fn not_ours(
-    root: &MergeRoot,
-    reservation: &Reservation,
-    residue: &Residue,
-) -> Result<Option<Vec<String>>, GitFailure> {
-    let Some(merge_head) = residue.merge_head.as_ref().filter(|_| residue.operations.is_empty()) else {
-        return Ok(Some(remedies(root, residue)));
-    };
-    let there = root::git_there(root);
-    let head = root.git.head_branch()?;
-    if reservation.output_branch.is_some() && head != reservation.output_branch {
-        let now = head.as_deref().map_or("a detached HEAD", short_name);
-        return Ok(Some(vec![format!(
-            "the merge that is in progress is one into {now}; if it may be undone: {there} merge --abort"
-        )]));
+fn not_ours(root: &MergeRoot, residue: &Residue, parked: &Parked) -> Option<Vec<String>> {
+    if !residue.operations.is_empty() {
+        return Some(remedies(root, residue));
     }
-    let task_tip = match &reservation.task_branch {
-        Some(branch) => root.git.resolve_ref(branch)?,
-        None => None,
-    };
-    let Some(task_tip) = task_tip else { return Ok(None) };
-    if root.git.is_ancestor(merge_head, &task_tip).unwrap_or(false) {
-        return Ok(None);
+    match parked {
+        Parked::Task => None,
+        Parked::Foreign(what) | Parked::Unknown(what) => Some(vec![parked::way_out(root, what)]),
+        Parked::Nothing | Parked::Committed => Some(remedies(root, residue)),
     }
-    let branch = reservation.task_branch.as_deref().map(short_name).unwrap_or_default();
-    Ok(Some(vec![format!(
-        "the merge that is in progress is not one of {branch}; if it may be undone: {there} merge --abort"
-    )]))
 }
 
 /// What ends each thing that is no merge.
@@ -151,8 +143,13 @@ fn undo(root: &MergeRoot, task: &TaskId, remedy: Remedy) -> Result<Rescued, Refu
     }
 }
 
-fn give_back(desk: &Desk<'_>, reservation: &Reservation, rescue: Option<Rescued>) -> Result<Answer, Failure> {
-    let undone = Undone { task: reservation.task.clone(), id: reservation.id.clone(), rescue };
+fn give_back(
+    desk: &Desk<'_>,
+    reservation: &Reservation,
+    rescue: Option<Rescued>,
+    leftover: Option<Leftover>,
+) -> Result<Answer, Failure> {
+    let undone = Undone { task: reservation.task.clone(), id: reservation.id.clone(), rescue, leftover };
     let verdict = if undone.rescue.is_some() {
         MergeVerdict::Aborted(undone)
     } else {
@@ -168,6 +165,7 @@ fn give_back(desk: &Desk<'_>, reservation: &Reservation, rescue: Option<Rescued>
                 task: reservation.task.clone(),
                 because: verdict.word().to_owned(),
                 why: format!("the reservation could not be removed: {}", error.message),
+                next: Vec::new(),
             };
             Answer::of(vec![retained.into()])
         }

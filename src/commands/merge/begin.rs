@@ -46,7 +46,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         Ask { task: &args.task, into: args.into.as_deref(), task_branch: branch.as_deref(), wait: args.wait };
     let claimed = match claim::take(&desk, &ask)? {
         Ok(claimed) => claimed,
-        Err(refusal) => return Ok(Answer::of(vec![refusal]).warn(desk.warnings())),
+        Err(refusal) => {
+            let note = desk.guard_note(&refusal);
+            return Ok(Answer::of(vec![refusal]).warn(desk.warnings()).note(note));
+        }
     };
     // Waiting for one's turn took none of the time for the merge.
     context.restart_deadline();

@@ -74,7 +74,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     // Doubts about the session matter where it is recorded, or where there is none.
     let warnings = if recorded { desk.warnings() } else { Vec::new() };
-    Ok(Answer::of(vec![verdict]).warn(warnings))
+    let note = desk.guard_note(&verdict);
+    Ok(Answer::of(vec![verdict]).warn(warnings).note(note))
 }
 
 /// Takes the reservation for this session and a task, after waiting for it if need be. The shared
@@ -103,7 +104,7 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
         match step(desk, ask, &root, process.source, &mut wait)? {
             Step::Taken(taken) => break taken,
             Step::Refused(refusal) => return Ok(Err((*refusal).into())),
-            Step::Wait { holder, watched } => wait.sleep(holder.as_ref(), watched),
+            Step::Wait { holder, watched } => wait.sleep(holder.as_deref(), watched),
         }
     };
     wait.leave();
@@ -122,9 +123,9 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
 
 /// What one look at the mutex came to.
 enum Step {
-    Taken(Taken),
+    Taken(Box<Taken>),
     Refused(Box<MergeVerdict>),
-    Wait { holder: Option<Holder>, watched: Option<u32> },
+    Wait { holder: Option<Box<Holder>>, watched: Option<u32> },
 }
 
 struct Taken {
@@ -169,7 +170,8 @@ impl View {
     fn busy(&self, desk: &Desk<'_>, ask: &Ask<'_>, wait: &Wait<'_>, why: BusyWhy) -> Step {
         Step::Refused(Box::new(MergeVerdict::Busy(Busy {
             task: ask.task.clone(),
-            why,
+            // A wait that ended before its time did not end for want of time.
+            why: wait.lost().unwrap_or(why),
             waited: wait.waited(),
             holder: self.holder(),
             guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),
@@ -181,7 +183,7 @@ impl View {
             Seen::Taken(reservation) => liveness::pid_to_observe(&reservation.anchor, here),
             Seen::Free | Seen::Unreadable(_) => None,
         };
-        Step::Wait { holder: self.holder(), watched: watched.filter(|_| !self.can_be_had) }
+        Step::Wait { holder: self.holder().map(Box::new), watched: watched.filter(|_| !self.can_be_had) }
     }
 }
 
@@ -222,7 +224,7 @@ fn step(
         Ruling::Again => match &view.look.seen {
             Seen::Taken(reservation) => {
                 let reservation = reservation.as_ref().clone();
-                Ok(Step::Taken(Taken { reservation, again: true, reclaimed_from: None }))
+                Ok(Step::Taken(Box::new(Taken { reservation, again: true, reclaimed_from: None })))
             }
             Seen::Free | Seen::Unreadable(_) => busy(BusyWhy::Unreadable, wait),
         },
@@ -299,6 +301,7 @@ fn publish(
         task: ask.task.clone(),
         output_branch: ask.into.map(branch::full_name),
         task_branch: ask.task_branch.map(str::to_owned),
+        task_tip: None,
         owner: desk.context.owner(None).ok(),
         anchor: desk.mine.clone(),
         anchor_source: Some(source.as_str().to_owned()),
@@ -306,7 +309,9 @@ fn publish(
         baseline: Baseline::default(),
     };
     match held.publish(&reservation).map_err(|error| mutex_failure(&error))? {
-        Publication::Published => Ok(Step::Taken(Taken { reservation, again: false, reclaimed_from })),
+        Publication::Published => {
+            Ok(Step::Taken(Box::new(Taken { reservation, again: false, reclaimed_from })))
+        }
         // The file system's locks do not exclude; somebody else won.
         Publication::AlreadyThere => Ok(Step::Wait { holder: None, watched: None }),
     }

@@ -34,7 +34,7 @@ pub struct Args {
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let task = &args.task;
     let desk = Desk::open(context);
-    let reservation = match working_under(&desk, task)? {
+    let mut reservation = match working_under(&desk, task)? {
         Ok(reservation) => reservation,
         Err(refused) => return Ok(refused),
     };
@@ -52,6 +52,16 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         Ok(target) => target,
         Err(refusal) => return Ok(Answer::of(vec![MergeVerdict::TargetMismatch(refusal).into()])),
     };
+    // Afterwards the branch is gone, and the release has to know what was merged.
+    if let Some(tip) = root.git.resolve_ref(&branch).map_err(failed)?
+        && reservation.task_tip.as_ref() != Some(&tip)
+        && let Some(into) = root.git.resolve_ref(&output).map_err(failed)?
+        && root.git.is_ancestor(&tip, &into).map_err(failed)?
+    {
+        reservation.task_branch = Some(branch.clone());
+        reservation.task_tip = Some(tip);
+        desk.rewrite(&reservation)?;
+    }
     let mut cleaned = Cleaned { task: task.clone(), removed: Vec::new(), stayed: Vec::new() };
     clean(&root, &branch, &output, &mut cleaned).map_err(failed)?;
     let verdict = if cleaned.stayed.is_empty() {

@@ -14,8 +14,9 @@ use crate::domain::merge::verdict::{Holder, MergeVerdict, Refusal, StaleResidue}
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
 use crate::store::mutex::{self, Held, Look, Mutex, MutexError};
+use crate::store::queue;
 use crate::sys::anchor::Resolution;
-use crate::sys::files::FileError;
+use crate::sys::files::{self, FileError};
 use crate::sys::git::GitFailure;
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot};
 use crate::sys::{clock, process, shell};
@@ -173,6 +174,29 @@ impl<'a> Desk<'a> {
         MergeRoot::find(&self.context.repo, self.deadline())
     }
 
+    /// What to do with a guard that `rmdir` does not remove, because it is no empty folder.
+    #[must_use]
+    pub fn guard_way_out(&self) -> Option<String> {
+        let guard = self.mutex.guard_path();
+        let what = match files::entries(&guard) {
+            Ok(names) if names.is_empty() => return None,
+            Ok(names) => format!("it is not empty: {} in it is not ours", some(&names)),
+            Err(_) => "it is no folder".to_owned(),
+        };
+        let away = guard.with_file_name("merge.guard.kept");
+        Some(format!("{what}; where rmdir will not do: mv {} {}", shell::quote(&guard), shell::quote(&away)))
+    }
+
+    /// The same, where a refusal names the guard.
+    #[must_use]
+    pub fn guard_note(&self, verdict: &Verdict) -> Option<String> {
+        let Verdict::Merge(verdict) = verdict else { return None };
+        match verdict.as_ref() {
+            MergeVerdict::Busy(busy) if busy.guard.is_some() => self.guard_way_out(),
+            _ => None,
+        }
+    }
+
     /// The command `git aitask-lock merge <rest>` that reaches the same repository from here.
     #[must_use]
     pub fn command(&self, rest: &str) -> String {
@@ -277,13 +301,35 @@ pub fn mutex_failure(error: &MutexError) -> Failure {
 /// A file of the mutex cannot be written.
 #[must_use]
 pub fn not_writable(error: &FileError) -> Failure {
-    Failure::new(FailureKind::NotWritable, format!("the merge mutex cannot be changed: {error}"))
+    no_folder(
+        error,
+        Failure::new(FailureKind::NotWritable, format!("the merge mutex cannot be changed: {error}")),
+    )
 }
 
 /// The mutex may not be looked at, which is never "free".
 #[must_use]
 pub fn unreadable(error: &FileError) -> Failure {
-    Failure::new(FailureKind::Unreadable, format!("nothing can be said of the merge mutex: {error}"))
+    let message = format!("nothing can be said of the merge mutex: {error}");
+    no_folder(error, Failure::new(FailureKind::Unreadable, message))
+}
+
+/// Adds what to do where something else stands in the place of one of our folders.
+fn no_folder(error: &FileError, failure: Failure) -> Failure {
+    let ours = |path: &&std::path::Path| {
+        let name = path.file_name();
+        name.is_some_and(|name| name == queue::FOLDER || name == "aitask-lock")
+            && path.symlink_metadata().is_ok_and(|data| data.is_file())
+    };
+    match error.path.ancestors().find(ours) {
+        None => failure,
+        Some(path) => {
+            let mut away = path.as_os_str().to_owned();
+            away.push(".kept");
+            let (path, away) = (shell::quote(path), shell::quote(std::path::Path::new(&away)));
+            failure.hint(format!("a file stands where a folder belongs; to move it away: mv {path} {away}"))
+        }
+    }
 }
 
 /// git could not say how the shared root stands.

@@ -49,7 +49,9 @@ fn seen(root: &MergeRoot, reservation: &Reservation) -> Result<Seen, GitFailure>
         None => Ok(None),
     };
     let tip = resolve(&reservation.output_branch)?;
-    let task_tip = resolve(&reservation.task_branch)?;
+    let branch_tip = resolve(&reservation.task_branch)?;
+    // The branch may be gone: what was merged is compared then.
+    let task_tips: Vec<String> = branch_tip.iter().chain(&reservation.task_tip).cloned().collect();
     let mut seen = Seen {
         baseline: reservation.baseline.clone(),
         output_branch: reservation.output_branch.clone(),
@@ -63,10 +65,10 @@ fn seen(root: &MergeRoot, reservation: &Reservation) -> Result<Seen, GitFailure>
         && before != now
     {
         seen.descends = git.is_ancestor(before, now).unwrap_or(false);
-        let commits = git.first_parents(before, now, task_tip.as_deref())?;
+        let commits = git.first_parents(before, now, &task_tips)?;
         seen.commits = commits.into_iter().map(|(oid, parents)| NewCommit { oid, parents }).collect();
         seen.markers = git.conflict_markers(before, now)?;
-        if let Some(task_tip) = &task_tip {
+        if let Some(task_tip) = task_tips.first() {
             seen.contained = git.is_ancestor(task_tip, now)?;
             // What the task's branch brought along is its own: texts about conflicts, for instance.
             if !seen.markers.is_empty() {
@@ -76,6 +78,6 @@ fn seen(root: &MergeRoot, reservation: &Reservation) -> Result<Seen, GitFailure>
         }
     }
     seen.tip = tip;
-    seen.task_tip = task_tip;
+    seen.task_tips = task_tips;
     Ok(seen)
 }

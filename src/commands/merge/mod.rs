@@ -11,6 +11,7 @@ pub mod cleanup;
 pub mod desk;
 pub mod findings;
 pub mod force_release;
+pub mod parked;
 pub mod recovery;
 pub mod release;
 pub mod root;

@@ -2,11 +2,16 @@
 
 use super::desk::Desk;
 use super::findings::merge_findings;
+use super::parked::{self, Parked, parked};
+use super::root::git_there;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
+use crate::domain::merge::reservation::Reservation;
+use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{MergeReleased, MergeVerdict};
 use crate::domain::task_id::TaskId;
+use crate::sys::git::worktree::MergeRoot;
 
 /// Arguments of `merge release`.
 #[derive(clap::Args, Debug)]
@@ -26,6 +31,19 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         Ok(reservation) => reservation,
         Err(refusal) => return Ok(Answer::of(vec![refusal.into()])),
     };
+    // Whoever gave it away in the middle of a merge could not undo that merge any more.
+    let mut swept = None;
+    if let Ok(root) = desk.root()
+        && let Ok(residue) = root.git.residue()
+    {
+        let whose = parked(&root, &reservation, &residue).unwrap_or(Parked::Nothing);
+        if let Some(retained) = in_the_middle(&desk, &root, &reservation, &residue, &whose) {
+            return Ok(Answer::of(vec![retained.into()]));
+        }
+        if whose == Parked::Committed && root.git.quit_merge().is_ok() {
+            swept = Some(parked::SWEPT.to_owned());
+        }
+    }
     // Before others get their turn: afterwards the shared root is theirs to change.
     let findings = merge_findings(context, &reservation);
     let verdict = match desk.give_back(&args.task, Some(&reservation.id))? {
@@ -34,5 +52,33 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
             MergeVerdict::Released(MergeReleased { task: reservation.task, id: reservation.id, findings })
         }
     };
-    Ok(Answer::of(vec![verdict.into()]))
+    Ok(Answer::of(vec![verdict.into()]).note(swept))
+}
+
+/// The refusal, where the merge of the task stands there unfinished. What others left is told, and does
+/// not hold up the release.
+fn in_the_middle(
+    desk: &Desk<'_>,
+    root: &MergeRoot,
+    reservation: &Reservation,
+    residue: &Residue,
+    whose: &Parked,
+) -> Option<MergeVerdict> {
+    let unmerged = !residue.unmerged.is_empty();
+    let stands = match whose {
+        Parked::Task | Parked::Unknown(_) => true,
+        Parked::Nothing => unmerged && residue.operations.is_empty(),
+        Parked::Committed | Parked::Foreign(_) => false,
+    };
+    let because = if unmerged { "MERGE_CONFLICT" } else { "STALE_MERGE_RESIDUE" };
+    let task = &reservation.task;
+    stands.then(|| MergeVerdict::Retained {
+        task: task.clone(),
+        because: because.to_owned(),
+        why: format!("its merge is not finished: the shared root has {residue}"),
+        next: vec![
+            format!("resolve it, then: {} commit --no-edit", git_there(root)),
+            format!("or undo it: {}", desk.command(&format!("abort {task}"))),
+        ],
+    })
 }

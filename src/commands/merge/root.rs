@@ -1,6 +1,6 @@
 //! The shared root: where it is, and what a merge finds there.
 
-use super::desk::{Desk, by_hand};
+use super::desk::{Desk, by_hand, some};
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::merge::branch::{full_name, short_name};
@@ -190,6 +190,26 @@ pub fn dirty(task: &TaskId, root: &MergeRoot, residue: &Residue) -> MergeVerdict
             task,
             &residue.dirty.join(","),
             format!("tracked files are changed in the shared root: {}{more}", shown.join(", ")),
+        )
+    })
+}
+
+/// Ignored files stand where the merge would put its own.
+#[must_use]
+pub fn in_the_way(task: &TaskId, root: &MergeRoot, paths: &[String]) -> MergeVerdict {
+    let first = root.path.join(paths.first().map(String::as_str).unwrap_or_default());
+    let away = first.with_file_name(
+        first.file_name().map_or_else(String::new, |name| format!("{}.kept", name.to_string_lossy())),
+    );
+    MergeVerdict::DirtyTree(Refusal {
+        hints: vec![
+            format!("move them away: mv {} {}", shell::quote(&first), shell::quote(&away)),
+            format!("or let them go: git aitask-lock merge run {task} -- --overwrite-ignore"),
+        ],
+        ..refusal(
+            task,
+            &paths.join(","),
+            format!("the merge would overwrite ignored files in the shared root: {}", some(paths)),
         )
     })
 }

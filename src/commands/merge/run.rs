@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use super::desk::{Desk, working_under};
+use super::parked;
 use super::root;
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
@@ -13,7 +14,7 @@ use crate::domain::merge::options;
 use crate::domain::merge::outcome::{self, Observed, Outcome, Remark};
 use crate::domain::merge::preflight::{self, Plan};
 use crate::domain::merge::reservation::Reservation;
-use crate::domain::merge::verdict::{Conflict, MergeFailed, MergeVerdict, Merged, Refusal};
+use crate::domain::merge::verdict::{Conflict, Leftover, MergeFailed, MergeVerdict, Merged, Refusal};
 use crate::domain::task_id::TaskId;
 use crate::sys::git::worktree::MergeRoot;
 use crate::sys::git::{self, Git, GitFailure};
@@ -27,6 +28,9 @@ const LOOKING: Duration = Duration::from_secs(60);
 
 /// The exit code of a merge without a reservation.
 const NOT_THE_HOLDER: u8 = 25;
+
+/// The exit code of a git that does not take its arguments.
+const USAGE: i32 = 129;
 
 /// Arguments of `merge run`.
 #[derive(clap::Args, Debug)]
@@ -113,7 +117,16 @@ pub fn under(
     let facts = root::facts(context, &root, output.as_deref(), wanted.as_deref()).map_err(failed)?;
     let plan = match preflight::decide(&task, &facts) {
         Ok(plan) => plan,
-        Err(refused) => return Ok(Ended::refused(root::told(desk, &task, refused, &root, facts.residue))),
+        Err(refused) => {
+            let whose = parked::parked(&root, &reservation, &facts.residue).map_err(failed)?;
+            let mut told = root::told(desk, &task, refused, &root, facts.residue);
+            if let MergeVerdict::StaleMergeResidue(stale) = &mut told
+                && let Some(next) = parked::other_end(&root, &whose)
+            {
+                stale.next = vec![next];
+            }
+            return Ok(Ended::refused(told));
+        }
     };
     // Also the last look at whether it still is ours.
     reservation.output_branch = Some(plan.output.clone());
@@ -135,11 +148,35 @@ pub fn under(
         }
     };
 
+    let overwrite = options.iter().any(|option| option == "--overwrite-ignore");
+    let in_the_way =
+        if overwrite { Vec::new() } else { git.ignored_in_the_way(&task_tip).map_err(failed)? };
+    if !in_the_way.is_empty() {
+        return Ok(Ended::refused(root::in_the_way(&task, &root, &in_the_way)));
+    }
+    // What stands there later is compared with this, whatever becomes of the branch.
+    reservation.task_tip = Some(task_tip.clone());
+    desk.rewrite(&reservation)?;
     let merged = root.git.until(limit).merge(&plan.task_branch, options, (MARK, &reservation.id));
 
     let looking = root.git.until(clock::deadline_in(LOOKING));
-    let observed = observe(&looking, &plan, tip_before, task_tip).map_err(failed)?;
-    let answer = told(&task, &root, &plan, merged, observed);
+    let mut observed = observe(&looking, &plan, tip_before, task_tip).map_err(failed)?;
+    let leftover = sweep(&looking, &plan, &mut observed).map_err(failed)?;
+    // git refused its own options, before anything was touched.
+    if let Ok(answer) = &merged
+        && answer.code == USAGE
+        && observed.residue.is_clean()
+        && observed.tip.as_ref() == Some(&observed.tip_before)
+    {
+        let words = [&answer.stdout[..], &answer.stderr[..]].concat();
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let said = words.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let mut refused = Failure::new(FailureKind::Usage, format!("git merge refused its options: {said}"))
+            .hint("git merge -h");
+        refused.tasks = vec![task.clone()];
+        return Err(refused);
+    }
+    let answer = told(&task, &root, &plan, merged, observed, leftover);
     Ok(Ended { answer, refused_before: false })
 }
 
@@ -154,6 +191,9 @@ fn stand_on(
     let there = root::git_there(root);
     let mut said = None;
     if plan.checkout {
+        if let Some(refused) = orphaned(task, root)? {
+            return Ok(Some(refused));
+        }
         // It writes files and runs a hook, as the merge does.
         said = match root.git.until(limit).checkout(&plan.output, plan.past_stale_entries) {
             Ok(answer) if answer.ok() => None,
@@ -185,6 +225,29 @@ fn stand_on(
     }))
 }
 
+/// The refusal, where the checkout would leave commits behind that only a detached HEAD has.
+fn orphaned(task: &TaskId, root: &MergeRoot) -> Result<Option<MergeVerdict>, GitFailure> {
+    let git = root.git.until(clock::deadline_in(LOOKING));
+    if git.head_branch()?.is_some() {
+        return Ok(None);
+    }
+    let Some(oid) = git.oid("HEAD")? else { return Ok(None) };
+    if git.is_kept(&oid)? {
+        return Ok(None);
+    }
+    let keep = format!("{} branch <name> {oid}", root::git_there(root));
+    Ok(Some(MergeVerdict::PreflightHeadMismatch(Refusal {
+        hints: vec![format!("keep it: {keep}"), format!("git aitask-lock merge run {task}")],
+        ..root::refusal(
+            task,
+            &oid,
+            format!(
+                "HEAD of the shared root is detached at {oid}, which no branch, remote branch or tag has"
+            ),
+        )
+    })))
+}
+
 fn observe(git: &Git, plan: &Plan, tip_before: String, task_tip: String) -> Result<Observed, GitFailure> {
     let tip = git.resolve_ref(&plan.output)?;
     let contained = match &tip {
@@ -194,6 +257,20 @@ fn observe(git: &Git, plan: &Plan, tip_before: String, task_tip: String) -> Resu
     Ok(Observed { tip_before, task_tip, tip, contained, head: git.head_branch()?, residue: git.residue()? })
 }
 
+/// Removes the marks of a merge that is committed: git was ended before it had done so, by a time limit
+/// for instance.
+fn sweep(git: &Git, plan: &Plan, observed: &mut Observed) -> Result<Option<Leftover>, GitFailure> {
+    let committed = observed.contained && observed.head.as_ref() == Some(&plan.output);
+    if !committed || observed.residue.merge_head.as_ref() != Some(&observed.task_tip) {
+        return Ok(None);
+    }
+    if git.quit_merge().is_err() {
+        return Ok(Some(Leftover::Kept));
+    }
+    observed.residue = git.residue()?;
+    Ok(Some(Leftover::Removed))
+}
+
 /// The outcome as it is told.
 fn told(
     task: &TaskId,
@@ -201,6 +278,7 @@ fn told(
     plan: &Plan,
     ended: Result<git::Answer, GitFailure>,
     observed: Observed,
+    leftover: Option<Leftover>,
 ) -> Answer {
     let task = task.clone();
     match outcome::decide(plan, &observed) {
@@ -211,6 +289,7 @@ fn told(
                 output_branch: plan.output.clone(),
                 task_branch: plan.task_branch.clone(),
                 how: how.to_owned(),
+                leftover,
             };
             let remarks = remarks.into_iter().map(|remark| match remark {
                 Remark::HeadMoved => format!(
@@ -223,7 +302,11 @@ fn told(
                     root::git_there(root)
                 ),
             });
-            Answer::of(vec![MergeVerdict::MergeOk(merged).into()]).warn(remarks)
+            let swept = (leftover == Some(Leftover::Removed)).then(|| {
+                "git was ended after it had committed the merge; the MERGE_HEAD that it left was removed"
+                    .to_owned()
+            });
+            Answer::of(vec![MergeVerdict::MergeOk(merged).into()]).warn(swept.into_iter().chain(remarks))
         }
         Outcome::Conflict(paths) => {
             let conflict = Conflict { task, paths, root: shell::quote(&root.path) };

@@ -37,6 +37,7 @@ pub fn answer(desk: &Desk<'_>) -> Result<Answer, Failure> {
         since: waiter.note.since,
     });
     let guard = desk.mutex.leaked_guard().map_err(|error| unreadable(&error))?;
+    let way_out = guard.is_some().then(|| desk.guard_way_out()).flatten();
     let standing = Standing {
         holder: look.seen.holder(live),
         mine,
@@ -52,5 +53,5 @@ pub fn answer(desk: &Desk<'_>) -> Result<Answer, Failure> {
         Some(_) => MergeVerdict::Held(standing),
         None => MergeVerdict::Free(standing),
     };
-    Ok(Answer::with_exit(vec![verdict.into()], 0))
+    Ok(Answer::with_exit(vec![verdict.into()], 0).note(way_out))
 }

@@ -6,7 +6,7 @@ use super::desk::{Desk, mutex_failure, not_writable};
 use crate::domain::anchor::SessionProcess;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::merge::queue::{self as turns, Note};
-use crate::domain::merge::verdict::Holder;
+use crate::domain::merge::verdict::{BusyWhy, Holder};
 use crate::domain::moment;
 use crate::domain::task_id::TaskId;
 use crate::store::mutex::Held;
@@ -67,11 +67,26 @@ impl<'a> Wait<'a> {
     /// Whether those who want it are still there, and no later command of this session waits in our place.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
-        let callers = match (&self.queued, &self.callers) {
+        self.callers_are_there() && self.queued.as_ref().is_none_or(|(ticket, _)| ticket.is_ours())
+    }
+
+    fn callers_are_there(&self) -> bool {
+        match (&self.queued, &self.callers) {
             (Some((_, waker)), _) => waker.callers().are_there(),
             (None, callers) => callers.as_ref().is_none_or(Callers::are_there),
-        };
-        callers && self.queued.as_ref().is_none_or(|(ticket, _)| ticket.is_ours())
+        }
+    }
+
+    /// Why it ended before its time; none while it is wanted.
+    #[must_use]
+    pub fn lost(&self) -> Option<BusyWhy> {
+        match &self.queued {
+            _ if !self.callers_are_there() => Some(BusyWhy::SessionEnded),
+            Some((ticket, _)) if ticket.is_ours() => None,
+            Some((ticket, _)) if ticket.is_taken_over() => Some(BusyWhy::Superseded),
+            Some(_) => Some(BusyWhy::QueueRemoved),
+            None => None,
+        }
     }
 
     /// How long the mutex's lock is tried for: whoever holds it is done in milliseconds, or works on a

@@ -28,8 +28,8 @@ pub struct Seen {
     pub head: Option<String>,
     /// The output branch's tip now.
     pub tip: Option<String>,
-    /// The task branch's tip now; none when it is gone or unknown.
-    pub task_tip: Option<String>,
+    /// Tips of the task's branch: when it was merged, and now. None where both are unknown.
+    pub task_tips: Vec<String>,
     /// Whether the task's tip is in the history of the output branch.
     pub contained: bool,
     /// Whether the old tip is in the history of the new one.
@@ -81,7 +81,7 @@ pub fn judge(seen: &Seen) -> Vec<Finding> {
     } else if moved {
         judge_commits(seen, output, task, &mut find);
     }
-    if moved && seen.task_tip.is_some() && !seen.contained {
+    if moved && !seen.task_tips.is_empty() && !seen.contained {
         find("TASK_NOT_MERGED", format!("{task} is not in {output}"));
     }
     if !seen.markers.is_empty() {
@@ -94,7 +94,8 @@ pub fn judge(seen: &Seen) -> Vec<Finding> {
 fn judge_commits(seen: &Seen, output: &str, task: &str, find: &mut impl FnMut(&'static str, String)) {
     let merges = |commit: &&NewCommit| {
         let others = commit.parents.get(1..).unwrap_or_default();
-        seen.task_tip.as_ref().is_none_or(|tip| others.contains(tip)) && !others.is_empty()
+        let of_task = seen.task_tips.is_empty() || others.iter().any(|oid| seen.task_tips.contains(oid));
+        of_task && !others.is_empty()
     };
     let merge = seen.commits.iter().find(merges);
     let besides = seen.commits.iter().filter(|commit| Some(*commit) != merge);
@@ -149,7 +150,7 @@ mod tests {
             task_branch: Some("refs/heads/t42".to_owned()),
             head: Some("refs/heads/main".to_owned()),
             tip: Some("merge".to_owned()),
-            task_tip: Some("task".to_owned()),
+            task_tips: vec!["task".to_owned()],
             contained: true,
             descends: true,
             commits: vec![commit("merge", &["base", "task"])],
@@ -192,7 +193,7 @@ mod tests {
             &[],
         );
         // The task's branch was removed meanwhile.
-        assert_found(|seen| seen.task_tip = None, &[]);
+        assert_found(|seen| seen.task_tips.clear(), &[]);
         // Files were changed before, and nothing was done.
         assert_found(
             |seen| {

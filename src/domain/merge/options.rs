@@ -11,6 +11,8 @@ pub enum BadOption {
     Editor(String),
     /// It stages the changes without merging, so that nothing ever shows that the task was merged.
     Squash(String),
+    /// It stops before the commit, so that the merge is never made.
+    NoCommit(String),
     /// It is no option: a second branch, or `--`.
     NoOption(String),
 }
@@ -23,6 +25,9 @@ impl fmt::Display for BadOption {
             Self::Squash(option) => {
                 write!(f, "{option} makes no merge: nothing would show that the task's branch is in")
             }
+            Self::NoCommit(option) => {
+                write!(f, "{option} makes no merge: it stops before the commit")
+            }
             Self::NoOption(word) => {
                 write!(f, "{word:?} is no option of git merge; the branch goes before the --")
             }
@@ -34,13 +39,14 @@ impl fmt::Display for BadOption {
 type Refusal = fn(String) -> BadOption;
 
 /// Long options that are refused; git takes every unique beginning of one.
-const REFUSED: [(&str, Refusal); 6] = [
+const REFUSED: [(&str, Refusal); 7] = [
     ("abort", BadOption::NoMerge),
     ("continue", BadOption::NoMerge),
     ("quit", BadOption::NoMerge),
     ("help", BadOption::NoMerge),
     ("edit", BadOption::Editor),
     ("squash", BadOption::Squash),
+    ("no-commit", BadOption::NoCommit),
 ];
 /// Long options whose value may be the next word.
 const WITH_VALUE: [&str; 6] = ["message", "file", "strategy", "strategy-option", "into-name", "cleanup"];
@@ -117,7 +123,7 @@ mod tests {
             &["-Sedith@example.com"],
             &["-qn"],
             &["-mhello"],
-            &["--strategy", "recursive", "--no-commit"],
+            &["--strategy", "recursive", "--no-stat"],
             &["--no-edit"],
             &["--allow-unrelated-histories"],
         ] {
@@ -139,6 +145,8 @@ mod tests {
             &["-e"],
             &["-qe"],
             &["--squash"],
+            &["--no-commit"],
+            &["--no-comm"],
             &["--sq"],
             &["-h"],
             &["--help"],

@@ -42,6 +42,12 @@ pub enum BusyWhy {
     Guard,
     /// It is free or was left behind, but others are before us in the queue.
     Queue,
+    /// The wait ended early: a later command of this session waits for this task in its place.
+    Superseded,
+    /// The wait ended early: its session, or the command that started it, is gone.
+    SessionEnded,
+    /// The wait ended early: its place in the queue was removed by somebody.
+    QueueRemoved,
 }
 
 impl BusyWhy {
@@ -55,6 +61,9 @@ impl BusyWhy {
             Self::OwnOtherTask => "own-other-task",
             Self::Guard => "guard",
             Self::Queue => "queue",
+            Self::Superseded => "superseded",
+            Self::SessionEnded => "session-ended",
+            Self::QueueRemoved => "queue-removed",
         }
     }
 }
@@ -163,6 +172,17 @@ pub struct Refusal {
     pub kept: bool,
 }
 
+/// What git's own marks of a merge (`MERGE_HEAD`) came to that was committed, and then ended before it had
+/// removed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leftover {
+    /// They were removed; nothing else was changed.
+    Removed,
+    /// They are still there.
+    Kept,
+}
+
 /// Merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Merged {
@@ -176,6 +196,9 @@ pub struct Merged {
     pub task_branch: String,
     /// What it came to: `merged`, `fast-forward`, `up-to-date`.
     pub how: String,
+    /// What became of marks that git left, if it left any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leftover: Option<Leftover>,
 }
 
 /// Stopped at conflicts.
@@ -214,6 +237,9 @@ pub struct Undone {
     /// What was saved before it was undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescue: Option<Rescued>,
+    /// What became of marks that git left of a merge that is committed, if it left any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leftover: Option<Leftover>,
 }
 
 /// What was removed after a merge, and what was not.

@@ -31,6 +31,8 @@ pub struct Reservation {
     pub output_branch: Option<String>,
     /// The branch that is merged, by full name, where it is known.
     pub task_branch: Option<String>,
+    /// The object ID of that branch's tip when it was last merged: the branch may grow, or go.
+    pub task_tip: Option<String>,
     /// The owner's email, for people to read.
     pub owner: Option<String>,
     /// The session that holds it.
@@ -139,6 +141,8 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     task_branch: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    task_tip: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
     taken_at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,6 +188,7 @@ pub fn encode(reservation: &Reservation) -> Option<String> {
         task: task.to_string(),
         output_branch: output_branch.clone(),
         task_branch: task_branch.clone(),
+        task_tip: reservation.task_tip.clone(),
         owner: owner.clone(),
         taken_at: reservation.taken_at.clone(),
         hostname: anchor.hostname.clone(),
@@ -230,6 +235,7 @@ pub fn decode(bytes: &[u8]) -> Result<Reservation, Unreadable> {
         task,
         output_branch: stored.output_branch,
         task_branch: stored.task_branch,
+        task_tip: stored.task_tip,
         owner: stored.owner,
         anchor_source: stored.anchor_source,
         taken_at: stored.taken_at,

@@ -32,6 +32,9 @@ pub enum MergeVerdict {
         because: String,
         /// What happened, in a sentence; may hold untrusted text.
         why: String,
+        /// The next commands.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        next: Vec<String>,
     },
     /// Refused: the reservation is another task's.
     NotHolder {

@@ -1,11 +1,11 @@
 //! What a merge command came to, in sentences: who has the reservation, since when, and the next
 //! command to run.
 
+use super::busy::busy_text;
 use super::dry_run;
 use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{
-    Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued, Standing,
-    Waiter,
+    Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued, Standing, Waiter,
 };
 use crate::domain::moment;
 use crate::render::escape::for_terminal;
@@ -55,11 +55,12 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 stderr.push_str(&style::warning(&for_terminal(&finding.text)));
             }
         }
-        MergeVerdict::Retained { task, why, .. } => {
+        MergeVerdict::Retained { task, why, next, .. } => {
             stderr.push_str(&style::refused(&format!(
                 "the reservation of task {task} is kept: {}",
                 for_terminal(why)
             )));
+            hints(next, stderr);
         }
         MergeVerdict::NotHolder { task, holder } => {
             let whose = format!("the reservation is task {}'s, not task {task}'s", holder.task_name());
@@ -220,49 +221,6 @@ fn claimed_text(claimed: &MergeClaimed, view: &View) -> String {
             holder.liveness
         ),
     }
-}
-
-fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
-    let holder = busy.holder.as_ref();
-    let who = holder.map(|holder| who(holder, view)).unwrap_or_default();
-    let waited = match busy.waited {
-        0 => String::new(),
-        seconds => format!("; waited {seconds} s"),
-    };
-    let name = holder.map_or("-", Holder::task_name);
-    let (what, hint) = match busy.why {
-        BusyWhy::Alive => (
-            format!("task {name} holds the merge reservation: {who}{waited}"),
-            format!("wait longer: git aitask-lock merge claim {} --wait 5m", busy.task),
-        ),
-        BusyWhy::Unknown => (
-            format!(
-                "task {name} holds the merge reservation, and whether it still works on it cannot be told: {who}{waited}"
-            ),
-            "if you know that it is gone: git aitask-lock merge force-release".to_owned(),
-        ),
-        BusyWhy::Unreadable => (
-            format!(
-                "the merge reservation is held, but {}",
-                holder.and_then(|holder| holder.damage).map(|damage| damage.to_string()).unwrap_or_default()
-            ),
-            "git aitask-lock merge force-release".to_owned(),
-        ),
-        BusyWhy::OwnOtherTask => (
-            format!("this session holds the merge reservation already, for task {name}"),
-            format!("finish that first: git aitask-lock merge release {name}"),
-        ),
-        BusyWhy::Guard => (
-            "an earlier reclaim or recovery of the merge reservation did not end".to_owned(),
-            format!("rmdir {}", busy.guard.as_deref().unwrap_or_default()),
-        ),
-        BusyWhy::Queue => (
-            format!("others wait for the merge reservation before task {}{waited}", busy.task),
-            format!("queue for it: git aitask-lock merge claim {} --wait 5m", busy.task),
-        ),
-    };
-    stderr.push_str(&style::refused(&what));
-    stderr.push_str(&style::hint(&hint));
 }
 
 fn standing_text(standing: &Standing, view: &View) -> String {

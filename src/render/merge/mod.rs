@@ -1,5 +1,6 @@
 //! The outcomes of the merge commands, as a line and in sentences.
 
+mod busy;
 mod dry_run;
 mod human;
 mod porcelain;

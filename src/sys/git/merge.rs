@@ -1,6 +1,7 @@
 //! What a merge asks of git: branches by full name, the checkout, the merge itself.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 
 use super::{Answer, Git, GitFailure, Hooks};
 
@@ -56,6 +57,35 @@ impl Git {
         }
     }
 
+    /// The branches, remote branches and tags at a commit, by full name, branches first.
+    ///
+    /// # Errors
+    /// git could not be asked.
+    pub fn names_at(&self, oid: &str) -> Result<Vec<String>, GitFailure> {
+        if oid.is_empty() {
+            return Ok(Vec::new());
+        }
+        let args = ["for-each-ref", "--points-at", oid, "--format=%(refname)"];
+        let places = ["refs/heads", "refs/remotes", "refs/tags"];
+        let answer = self.run(Hooks::Off, &[&args[..], &places].concat())?;
+        // An object that is not there has no names.
+        Ok(if answer.ok() { answer.line().lines().map(str::to_owned).collect() } else { Vec::new() })
+    }
+
+    /// Whether a branch, a remote branch or a tag has a commit in its history.
+    ///
+    /// # Errors
+    /// git cannot tell.
+    pub fn is_kept(&self, oid: &str) -> Result<bool, GitFailure> {
+        let args = ["for-each-ref", "--count=1", "--contains", oid, "--format=%(refname)"];
+        let places = ["refs/heads", "refs/remotes", "refs/tags"];
+        let answer = self.run(Hooks::Off, &[&args[..], &places].concat())?;
+        if !answer.ok() {
+            return Err(GitFailure::of_exit("for-each-ref", answer.code, &answer.stderr));
+        }
+        Ok(!answer.line().is_empty())
+    }
+
     /// Checks out a branch, given by full name. Whether that worked is for the caller to see: a hook
     /// may fail after it has.
     ///
@@ -68,6 +98,7 @@ impl Git {
             // Only ever when no folder of another worktree has it: git counts left-over entries.
             args.push("--ignore-other-worktrees");
         }
+        args.push("--no-overwrite-ignore");
         args.extend([short, "--"]);
         self.run(Hooks::AsConfigured, &args)
     }
@@ -88,10 +119,53 @@ impl Git {
         let named = self.run(Hooks::Off, &["rev-parse", "--symbolic-full-name", short])?;
         let name =
             if named.ok() && named.line() == branch && named.stderr.is_empty() { short } else { branch };
-        let mut args: Vec<&OsStr> = vec![OsStr::new("merge")];
+        // Of use for a fast-forward only; whoever wants it says so in the options.
+        let mut args: Vec<&OsStr> = vec![OsStr::new("merge"), OsStr::new("--no-overwrite-ignore")];
         args.extend(options.iter().map(OsString::as_os_str));
         args.extend([OsStr::new("--no-edit"), OsStr::new(name)]);
         self.run_with(Hooks::AsConfigured, &args, &[(mark.0.into(), mark.1.into())], None)
+    }
+
+    /// Ignored files that stand where a merge of a commit into HEAD would put files of its own: git
+    /// overwrites those without a word.
+    ///
+    /// # Errors
+    /// git could not be asked.
+    pub fn ignored_in_the_way(&self, oid: &str) -> Result<Vec<String>, GitFailure> {
+        let range = format!("HEAD...{oid}");
+        let args = ["diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", range.as_str(), "--"];
+        let added = self.run(Hooks::Off, &args)?;
+        // Histories without a common commit: git refuses them, or was told not to.
+        if !added.ok() {
+            return Ok(Vec::new());
+        }
+        let mut there: Vec<&[u8]> = Vec::new();
+        for path in added.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty()) {
+            // The path, or a file where it has a folder.
+            let above = (1..path.len()).filter(|&at| path.get(at) == Some(&b'/'));
+            let above = above.filter_map(|at| path.get(..at));
+            let kind = |path: &[u8]| {
+                self.work_dir()
+                    .join(OsStr::from_bytes(path))
+                    .symlink_metadata()
+                    .ok()
+                    .map(|data| data.is_dir())
+            };
+            let file_above = above.into_iter().find(|folder| kind(folder) == Some(false));
+            there.extend(file_above.or_else(|| kind(path).map(|_| path)));
+        }
+        there.dedup();
+        if there.is_empty() {
+            return Ok(Vec::new());
+        }
+        let input = there.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
+        let answer = self.run_with(Hooks::Off, &["check-ignore", "-z", "--stdin"], &[], Some(input))?;
+        match answer.code {
+            0 | 1 => {}
+            code => return Err(GitFailure::of_exit("check-ignore", code, &answer.stderr)),
+        }
+        let paths = answer.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect())
     }
 
     /// Commits of `new` that neither `old` nor `without` has, by first parents, newest first, each with
@@ -103,10 +177,10 @@ impl Git {
         &self,
         old: &str,
         new: &str,
-        without: Option<&str>,
+        without: &[String],
     ) -> Result<Vec<(String, Vec<String>)>, GitFailure> {
         let mut excluded = vec![format!("^{old}")];
-        excluded.extend(without.map(|oid| format!("^{oid}")));
+        excluded.extend(without.iter().map(|oid| format!("^{oid}")));
         let mut args = vec!["rev-list", "--first-parent", "--parents", "--max-count=100", new];
         args.extend(excluded.iter().map(String::as_str));
         let answer = self.run(Hooks::Off, &args)?;

@@ -36,6 +36,14 @@ impl Git {
         self.must(&["checkout", "--quiet", "--no-overwrite-ignore", short_name(branch), "--"])
     }
 
+    /// `git merge --quit`: git forgets that a merge is under way; files and the index stay as they are.
+    ///
+    /// # Errors
+    /// git would not.
+    pub fn quit_merge(&self) -> Result<(), GitFailure> {
+        self.must(&["merge", "--quit"])
+    }
+
     /// Ends whatever operation is under way, and puts the tracked files and the index back to HEAD.
     /// A rebase and a bisection also go back to the branch that they began on. Untracked and ignored
     /// files and `refs/stash` stay as they are.

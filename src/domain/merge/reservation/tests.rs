@@ -6,6 +6,7 @@ fn sample() -> Reservation {
         task: TaskId::parse("16_2").unwrap(),
         output_branch: Some("refs/heads/main".to_owned()),
         task_branch: Some("refs/heads/no: '\"\u{1b}[2J\nx".to_owned()),
+        task_tip: Some("b".repeat(40)),
         owner: Some("ann@example.com".to_owned()),
         anchor: Anchor {
             process: RecordedProcess::Process {

@@ -95,6 +95,7 @@ fn held_by(task: &str, anchor: Anchor) -> Seen {
         task: TaskId::parse(task).unwrap(),
         output_branch: None,
         task_branch: None,
+        task_tip: None,
         owner: None,
         anchor,
         anchor_source: None,
