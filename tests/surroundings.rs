@@ -403,3 +403,23 @@ fn the_users_tracking_refs_and_fetch_head_stay() {
     a.git(&["update-ref", "-d", "refs/remotes/origin/aitask-locks"]);
     a.lock(&["claim", "4"]).session(&session).go().expect("CLAIMED", 0);
 }
+
+#[test]
+fn what_is_only_remembered_may_be_broken() {
+    let lab = Lab::new();
+    let clone = lab.clone("clone");
+    let session = Session::start();
+    clone.lock(&["claim", "1"]).session(&session).go().expect("CLAIMED", 0);
+    let known = clone.path.join(".git/refs/aitask-lock/known");
+    let known = std::fs::read_dir(known).unwrap().next().unwrap().unwrap().path();
+    for broken in ["", "junk\n", "1111111111111111111111111111111111111111\n"] {
+        for (args, word, code) in [
+            (["check", "1"], "LOCKED", 0),
+            (["claim", "1"], "REFRESHED", 0),
+            (["release", "9"], "NOT_HELD", 0),
+        ] {
+            std::fs::write(&known, broken).unwrap();
+            clone.lock(&args).session(&session).go().expect(word, code);
+        }
+    }
+}

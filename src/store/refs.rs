@@ -40,9 +40,13 @@ pub fn read(repo: &Repository, git: &Git, name: &str) -> Result<Option<ObjectId>
     }
     match repo.gix.try_find_reference(name) {
         Ok(None) => Ok(None),
-        Ok(Some(mut reference)) => match reference.peel_to_id() {
-            Ok(id) => Ok(Some(id.detach())),
-            Err(error) => Err(StoreError::Unreadable(format!("{name} cannot be resolved: {error}"))),
+        // A symbolic one is followed; else nothing but the reference itself is read.
+        Ok(Some(mut reference)) => match reference.try_id().map(gix::Id::detach) {
+            Some(id) => Ok(Some(id)),
+            None => reference
+                .peel_to_id()
+                .map(|id| Some(id.detach()))
+                .map_err(|error| StoreError::Unreadable(format!("{name} cannot be resolved: {error}"))),
         },
         Err(error) => Err(StoreError::Unreadable(format!("{name} cannot be read: {error}"))),
     }

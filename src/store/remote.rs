@@ -9,6 +9,7 @@ use super::serial::Turn;
 use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
 use crate::domain::task_id::TaskId;
 use crate::sys::clock;
+use crate::sys::files;
 use crate::sys::git::push::PushAnswer;
 use crate::sys::git::remote::{Arbiter, Pushed};
 use crate::sys::git::{Cause, Git, GitFailure};
@@ -60,17 +61,23 @@ impl<'a> RemoteStore<'a> {
     /// # Errors
     /// The private reference cannot be read.
     pub fn last_known(&self) -> Result<Option<ObjectId>, StoreError> {
-        // It only saves connections. One that cannot be read, or whose commit was pruned before it was
-        // referenced, is thrown away and fetched anew.
+        // It only saves connections: one that cannot be read is thrown away and fetched anew.
         match refs::read(self.repo, &self.git, &self.known_ref) {
-            Ok(Some(known)) if !tree::is_there(&self.repo.gix, known) => self.forget().map(|()| None),
             Err(StoreError::Unreadable(_)) => self.forget().map(|()| None),
             read => read,
         }
     }
 
     fn forget(&self) -> Result<(), StoreError> {
-        self.git.drop_ref(&self.known_ref).map_err(|error| StoreError::Unreadable(error.to_string()))
+        match self.git.drop_ref(&self.known_ref) {
+            Ok(()) => Ok(()),
+            // git does not remove what it cannot read, such as an empty file after a power cut.
+            Err(_) if !self.repo.reftable => {
+                files::remove(&self.repo.common_dir.join(&self.known_ref))?;
+                Ok(())
+            }
+            Err(error) => Err(StoreError::Unreadable(error.to_string())),
+        }
     }
 
     /// Takes the remote's branch as it is now for the truth, whatever was seen of it before.
@@ -208,11 +215,18 @@ enum Settled {
 impl LockStore for RemoteStore<'_> {
     fn snapshot(&mut self, freshness: Freshness) -> Result<Snapshot, StoreError> {
         self.turn.take()?;
-        let known = self.last_known()?;
-        if let (Freshness::LastKnown, Some(known)) = (freshness, known)
-            && self.repo.gix.has_object(known)
-        {
-            return self.at(known, false);
+        let mut known = self.last_known()?;
+        if let (Freshness::LastKnown, Some(tip)) = (freshness, known) {
+            match self.at(tip, false) {
+                // Its objects were pruned before it was referenced.
+                Err(StoreError::Unreadable(_)) => {}
+                seen => return seen,
+            }
+        }
+        // git itself fetches nothing into a clone with a reference that leads nowhere.
+        if known.is_some_and(|known| !tree::is_there(&self.repo.gix, known)) {
+            self.forget()?;
+            known = None;
         }
         match self.fetch(known)? {
             Tip::At(tip) => self.at(tip, true),
