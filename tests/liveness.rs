@@ -236,6 +236,27 @@ fn exec_makes_a_session_of_a_command() {
     repo.lock(&["claim", "42"]).session(&Session::start()).go().expect(CRASH, 0);
 }
 
+#[test]
+fn the_last_command_of_a_session_is_still_that_session() {
+    // A shell becomes its last command, so the session's process is the program then, or its git.
+    let lab = Lab::empty();
+    let repo = lab.alone("a");
+    let tool = program().display();
+    let folder = program().parent().unwrap().display();
+    for last in [format!("{tool}"), format!("env PATH='{folder}':\"$PATH\" git aitask-lock")] {
+        let line = format!("{tool} claim 42 --porcelain; exec {last} release 42 --porcelain");
+        let output = repo.human(&["exec", "--", "sh", "-c", &line]).go();
+        let output = output.expect_all(&["CLAIMED", "RELEASED"], 0);
+        assert_eq!(output.stderr, "", "nothing is left that could look abandoned");
+
+        let line = format!("exec {last} claim 42 --porcelain");
+        let output = repo.human(&["exec", "--", "sh", "-c", &line]).go().expect("CLAIMED", 0);
+        assert!(output.stderr.contains("is this very command"), "{output:?}");
+        repo.lock(&["claim", "42"]).session(&Session::start()).go().expect(CRASH, 0);
+        repo.lock(&["release", "42", "--force"]).go().expect("RELEASED", 0);
+    }
+}
+
 /// Whether the kernel lets this test make namespaces of these kinds.
 fn can_unshare(flags: &[&str]) -> bool {
     let can = Command::new("unshare").args(flags).arg("true").output().is_ok_and(|out| out.status.success());

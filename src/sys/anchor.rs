@@ -119,9 +119,6 @@ fn agent_process(value: &OsStr, ancestry: &Ancestry) -> Result<Usable, Box<Ancho
         let shown = value.to_string_lossy().escape_debug().take(40).collect();
         return Err(Box::new(AnchorWarning::AgentPidMalformed { value: shown }));
     };
-    if is_this_command(pid, ancestry) {
-        return Err(Box::new(AnchorWarning::AgentPidIsThisCommand { pid }));
-    }
     let start_ticks = match process::observe(pid) {
         Observed::Exists { start_ticks } => start_ticks,
         Observed::Absent | Observed::Ended => return Err(Box::new(AnchorWarning::AgentPidGone { pid })),
@@ -129,6 +126,7 @@ fn agent_process(value: &OsStr, ancestry: &Ancestry) -> Result<Usable, Box<Ancho
     };
     let mut doubts = Vec::new();
     match ancestry.contains(pid) {
+        _ if is_this_command(pid, ancestry) => doubts.push(AnchorWarning::AgentPidIsThisCommand { pid }),
         Some(true) => {}
         Some(false) => doubts.push(AnchorWarning::AgentPidNotAncestor { pid, name: process::comm(pid) }),
         None => doubts.push(AnchorWarning::AgentPidAncestryUnknown { pid }),
@@ -149,7 +147,8 @@ fn parse_agent_pid(value: &OsStr) -> Option<u32> {
     u32::try_from(number).ok().filter(|&pid| pid > 1)
 }
 
-/// Whether `pid` ends together with this command: itself, or the `git` that started it.
+/// Whether `pid` ends together with this command: itself, or the `git` that started it. A shell
+/// becomes its last command, so this may well be the session that took its locks before.
 fn is_this_command(pid: u32, ancestry: &Ancestry) -> bool {
     pid == std::process::id()
         || (ancestry.pids.first() == Some(&pid) && process::comm(pid).as_deref() == Some("git"))

@@ -51,7 +51,6 @@ fn what_names_no_living_process_is_ignored_with_a_warning() {
         ("\u{1b}[31m", "`\\u{1b}[31m` is no process id"),
         (gone.as_str(), "any more"),
         ("2147483647", "any more"),
-        (&std::process::id().to_string(), "is this very command"),
     ] {
         let found = resolved(&env(value));
         assert_eq!(found.session.process, None, "{value:?}");
@@ -95,6 +94,18 @@ fn a_stranger_is_used_with_a_warning() {
     }
     assert_eq!(found.candidates[1].outcome, Outcome::NotNeeded);
     end(child);
+}
+
+#[test]
+fn this_very_command_is_used_with_a_warning() {
+    let me = std::process::id();
+    let found = resolved(&env(&me.to_string()));
+    assert_eq!(found.session.process.map(|process| process.pid), Some(me));
+    assert!(
+        matches!(found.warnings[..], [AnchorWarning::AgentPidIsThisCommand { pid }] if pid == me),
+        "{:?}",
+        found.warnings
+    );
 }
 
 #[test]

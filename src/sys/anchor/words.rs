@@ -26,7 +26,7 @@ pub enum AnchorWarning {
         /// The process id.
         pid: u32,
     },
-    /// Ignored: it ends together with this command.
+    /// Used, although it ends together with this command.
     AgentPidIsThisCommand {
         /// The process id.
         pid: u32,
@@ -119,8 +119,8 @@ impl fmt::Display for AnchorWarning {
             ),
             Self::AgentPidIsThisCommand { pid } => write!(
                 f,
-                "AIT_AGENT_PID is ignored: process {pid} is this very command and ends with it. \
-                 {REMEDY}, or set it to the agent's process id."
+                "AIT_AGENT_PID names process {pid}, which is this very command: when it ends, its locks \
+                 look abandoned. {REMEDY}, or set it to the agent's process id."
             ),
             Self::AgentPidNotAncestor { pid, name } => {
                 write!(f, "AIT_AGENT_PID names process {pid}")?;
