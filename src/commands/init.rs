@@ -49,7 +49,7 @@ fn establish(
     };
     let base = match &snapshot {
         Some(snapshot) if snapshot.lease.is_some() => return Ok((false, lost)),
-        Some(snapshot) => snapshot.base,
+        Some(snapshot) => snapshot.base.as_ref().map(|base| base.commit),
         None => last_seen,
     };
     let tip = if let Some(base) = base {

@@ -45,7 +45,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let wanted =
         Wanted { tasks: args.tasks.clone(), limit: args.limit, since: since.map(Timestamp::as_second) };
     let walked = match snapshot.base {
-        Some(tip) => history::walk(store.as_dyn().objects(), tip, &wanted).map_err(failed)?,
+        Some(base) => history::walk(store.as_dyn().objects(), base.commit, &wanted).map_err(failed)?,
         None => history::Story::default(),
     };
     let remark = walked.cut_at.map(|commit| {

@@ -73,7 +73,7 @@ pub fn update(
             seconds: clock::now().as_second(),
             attempt: random::hex128().map_err(|error| StoreError::NotWritable(error.to_string()))?,
         };
-        let commit = tree::commit(store.objects(), snapshot.base, &edits, &note, &signer)?;
+        let commit = tree::commit(store.objects(), snapshot.base.as_ref(), &edits, &note, &signer)?;
         tries += 1;
         let last = match store.compare_and_swap(snapshot.lease, commit)? {
             Swap::Won => return Ok(Outcome::Done(verdicts)),

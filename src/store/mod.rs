@@ -32,7 +32,7 @@ pub enum Freshness {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The commit that the next one is built on; none for a branch that is to be created.
-    pub base: Option<ObjectId>,
+    pub base: Option<tree::Base>,
     /// The tip that the swap expects: the very one this snapshot was read from; none when the
     /// branch must not exist.
     pub lease: Option<ObjectId>,

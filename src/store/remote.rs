@@ -180,8 +180,9 @@ impl<'a> RemoteStore<'a> {
     }
 
     fn at(&self, tip: ObjectId, current: bool) -> Result<Snapshot, StoreError> {
-        let entries = tree::entries(&self.repo.gix, tip)?;
-        Ok(Snapshot { base: Some(tip), lease: Some(tip), entries, current })
+        let base = tree::Base::read(&self.repo.gix, tip)?;
+        let entries = base.entries();
+        Ok(Snapshot { base: Some(base), lease: Some(tip), entries, current })
     }
 
     /// Finds out what became of a push that ended without a clear answer, by looking.
@@ -235,9 +236,9 @@ impl LockStore for RemoteStore<'_> {
                 // Locks of the time before there was a remote count, and are published by the
                 // first write.
                 let local = refs::read(self.repo, &self.git, &self.branch)?;
-                let entries = local.map(|tip| tree::entries(&self.repo.gix, tip)).transpose()?;
-                let entries = entries.unwrap_or_default();
-                Ok(Snapshot { base: local, lease: None, entries, current: true })
+                let base = local.map(|tip| tree::Base::read(&self.repo.gix, tip)).transpose()?;
+                let entries = base.as_ref().map(tree::Base::entries).unwrap_or_default();
+                Ok(Snapshot { base, lease: None, entries, current: true })
             }
         }
     }

@@ -25,14 +25,44 @@ pub struct Entry {
     pub plain: bool,
 }
 
+/// A commit of the branch and its tree, read once: decisions look at it, and the next commit is built
+/// on it.
+#[derive(Clone, Debug)]
+pub struct Base {
+    /// The commit.
+    pub commit: ObjectId,
+    tree: Tree,
+}
+
+impl Base {
+    /// Reads a commit.
+    ///
+    /// # Errors
+    /// The commit or its tree cannot be read.
+    pub fn read(repo: &gix::Repository, commit: ObjectId) -> Result<Self, StoreError> {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            StoreError::Unreadable(format!("commit {commit} of the lock branch cannot be read: {error}"))
+        };
+        let found = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
+        let tree = found.tree().map_err(|error| unreadable(&error))?;
+        let tree = tree.decode().map_err(|error| unreadable(&error))?.to_owned();
+        Ok(Self { commit, tree })
+    }
+
+    /// The lock files.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry> {
+        let files = self.tree.entries.iter();
+        files.filter_map(|file| entry(file.filename.as_bstr(), file.oid, file.mode.kind())).collect()
+    }
+}
+
 /// The lock files of a commit.
 ///
 /// # Errors
 /// The commit or its tree cannot be read.
 pub fn entries(repo: &gix::Repository, commit: ObjectId) -> Result<Vec<Entry>, StoreError> {
-    let tree = root(repo, commit)?;
-    let locks = tree.entries.iter();
-    Ok(locks.filter_map(|lock| entry(lock.filename.as_bstr(), lock.oid, lock.mode.kind())).collect())
+    Base::read(repo, commit).map(|base| base.entries())
 }
 
 /// The lock that an entry of the branch's tree is; `None` for what is no lock.
@@ -51,19 +81,10 @@ pub fn is_complete(repo: &gix::Repository, commit: ObjectId) -> bool {
     entries(repo, commit).is_ok_and(|entries| entries.iter().all(complete))
 }
 
-fn root(repo: &gix::Repository, commit: ObjectId) -> Result<Tree, StoreError> {
-    let unreadable = |error: &dyn std::fmt::Display| {
-        StoreError::Unreadable(format!("commit {commit} of the lock branch cannot be read: {error}"))
-    };
-    let found = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
-    let tree = found.tree().map_err(|error| unreadable(&error))?;
-    tree.decode().map(|tree| tree.to_owned()).map_err(|error| unreadable(&error))
-}
-
 /// Whether a commit and its tree can be read.
 #[must_use]
 pub fn is_there(repo: &gix::Repository, commit: ObjectId) -> bool {
-    root(repo, commit).is_ok()
+    Base::read(repo, commit).is_ok()
 }
 
 /// Reads one lock file. What cannot be read is held all the same.
@@ -102,18 +123,15 @@ pub struct Signer {
 /// Writes the commit that applies `edits` to `base`.
 ///
 /// # Errors
-/// The base cannot be read, or the objects cannot be written.
+/// The objects cannot be written.
 pub fn commit(
     repo: &gix::Repository,
-    base: Option<ObjectId>,
+    base: Option<&Base>,
     edits: &[Edit],
     note: &CommitNote,
     signer: &Signer,
 ) -> Result<ObjectId, StoreError> {
-    let mut tree = match base {
-        Some(base) => root(repo, base)?,
-        None => Tree::empty(),
-    };
+    let mut tree = base.map_or_else(Tree::empty, |base| base.tree.clone());
     for edit in edits {
         let (file, content) = match edit {
             Edit::Remove { file } => (file.clone(), None),
@@ -135,7 +153,7 @@ pub fn commit(
     };
     let commit = Commit {
         tree,
-        parents: base.into_iter().collect(),
+        parents: base.map(|base| base.commit).into_iter().collect(),
         author: signature.clone(),
         committer: signature,
         encoding: None,

@@ -65,7 +65,8 @@ fn branch(context: &Context) -> (Finding, Option<Snapshot>) {
 fn write(context: &Context, arbiter: &Arbiter, snapshot: &Snapshot) -> Finding {
     const CHECK: &str = "write";
     let head = || context.repo.gix.head_id().ok().map(gix::Id::detach);
-    let Some(commit) = snapshot.lease.or(snapshot.base).or_else(head) else {
+    let base = snapshot.base.as_ref().map(|base| base.commit);
+    let Some(commit) = snapshot.lease.or(base).or_else(head) else {
         return Finding::note(CHECK, "there is no commit yet to try a push with");
     };
     let lease = snapshot.lease.map(|lease| lease.to_string());
