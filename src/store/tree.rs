@@ -10,6 +10,7 @@ use super::{StoreError, refs};
 use crate::domain::plan::{CommitNote, Edit};
 use crate::domain::record::{self, Damage, Reading};
 use crate::domain::task_id::TaskId;
+use crate::sys::loose;
 
 /// A file of the branch that is some task's lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,13 +140,13 @@ pub fn commit(
         };
         tree.entries.retain(|entry| entry.filename != file.as_str());
         if let Some(content) = content {
-            let oid =
-                repo.write_blob(content.as_bytes()).map_err(|error| not_writable(repo, &error))?.detach();
+            let oid = loose::write_content(repo, Kind::Blob, content.as_bytes())
+                .map_err(|error| not_writable(repo, &error))?;
             tree.entries.push(TreeEntry { mode: EntryKind::Blob.into(), filename: file.into(), oid });
         }
     }
     tree.entries.sort();
-    let tree = repo.write_object(&tree).map_err(|error| not_writable(repo, &error))?.detach();
+    let tree = loose::write(repo, &tree).map_err(|error| not_writable(repo, &error))?;
     let signature = gix::actor::Signature {
         name: plain(&signer.name),
         email: plain(&signer.email),
@@ -160,7 +161,7 @@ pub fn commit(
         message: message(note, &signer.attempt).into(),
         extra_headers: Vec::new(),
     };
-    Ok(repo.write_object(&commit).map_err(|error| not_writable(repo, &error))?.detach())
+    loose::write(repo, &commit).map_err(|error| not_writable(repo, &error))
 }
 
 fn not_writable(repo: &gix::Repository, error: &dyn std::error::Error) -> StoreError {

@@ -23,6 +23,8 @@ pub mod git;
 pub mod hooks;
 /// The machine and the process table that the command runs in.
 pub mod host;
+/// Loose objects.
+pub mod loose;
 /// The man pages on this machine.
 pub mod man;
 /// Shows long answers page by page.
