@@ -52,12 +52,14 @@ fn compare(
     let (mut first, mut second, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..WARM_UP + PAIRS {
         // Who goes first changes, because the first of a pair warms the caches for the other.
+        // What a side needs is made before either runs: it would warm the caches for that side alone.
+        let (ours, git) = (ours(round), git(round));
         let (a, b) = if round % 2 == 0 {
-            let a = time(ours(round));
-            (a, time(git(round)))
+            let a = time(ours);
+            (a, time(git))
         } else {
-            let b = time(git(round));
-            (time(ours(round)), b)
+            let b = time(git);
+            (time(ours), b)
         };
         if round >= WARM_UP {
             first.push(a);
