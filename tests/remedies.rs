@@ -9,18 +9,18 @@ use crate::support::planting::{plant_file, record};
 use crate::support::{BRANCH, Lab, Output, Repo, Session};
 
 /// The commands of the hints, of a refusal or of what `doctor` found.
-fn commands(output: &Output) -> Vec<String> {
+pub fn commands(output: &Output) -> Vec<String> {
     let lines = output.stderr.lines().chain(output.stdout.lines());
     let hints = lines.filter_map(|line| line.trim_start().strip_prefix("hint: "));
     hints.map(|hint| hint.rsplit(": ").next().unwrap().to_owned()).collect()
 }
 
 /// Whether a hint is a command; the others are words.
-fn is_command(text: &str) -> bool {
+pub fn is_command(text: &str) -> bool {
     ["git ", "rm ", "rmdir ", "kill ", "ps ", "export "].iter().any(|program| text.starts_with(program))
 }
 
-fn paste(repo: &Repo<'_>, session: &Session, command: &str) -> Output {
+pub fn paste(repo: &Repo<'_>, session: &Session, command: &str) -> Output {
     let mut shell = repo.lab.command("sh");
     shell.args(["-c", command]).current_dir(&repo.path).env("AIT_AGENT_PID", session.pid().to_string());
     let output = Output::of(shell).no_panic();
@@ -32,7 +32,7 @@ fn paste(repo: &Repo<'_>, session: &Session, command: &str) -> Output {
 /// Runs a command that is refused, and every command that it prints; returns the refusal and what the
 /// printed commands came to.
 #[track_caller]
-fn walk(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) -> Vec<(String, Output)> {
+pub fn walk(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) -> Vec<(String, Output)> {
     let refused = repo.human(args).session(session).go().no_panic();
     assert_eq!(refused.code(), code, "{args:?}\n{refused}");
     let found: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
@@ -42,7 +42,7 @@ fn walk(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) -> Vec<(St
 
 /// The same; the last one has to succeed, and the refused command after it.
 #[track_caller]
-fn resolves(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) {
+pub fn resolves(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) {
     let ran = walk(repo, session, args, code);
     let (command, output) = ran.last().unwrap();
     assert_eq!(output.code(), 0, "{command}\n{output}");
@@ -142,7 +142,7 @@ fn of_left_over_files() {
 }
 
 /// A reservation for task 41 whose session is gone.
-fn lost(repo: &Repo<'_>) {
+pub fn lost(repo: &Repo<'_>) {
     let mut session = Session::start();
     repo.lock(&["merge", "claim", "41"]).session(&session).go().expect("MERGE_CLAIMED", 0);
     session.end();
@@ -216,7 +216,8 @@ fn of_a_merge_that_stops() {
 
 #[test]
 fn placeholders_are_no_redirections() {
-    let folders = ["src/commands", "src/render", "src/arbiter.rs", "src/context.rs", "src/owner.rs"];
+    let folders =
+        ["src/commands", "src/render", "src/sys/anchor", "src/arbiter.rs", "src/context.rs", "src/owner.rs"];
     for folder in folders {
         look(&crate::support::manifest_dir().join(folder));
     }

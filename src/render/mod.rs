@@ -68,7 +68,8 @@ impl Carried {
         for (at, part) in text.split(NAME).enumerate() {
             if at > 0 {
                 carried.push_str(NAME);
-                if !part.starts_with("-C ") {
+                // A launcher and the manual are the same everywhere.
+                if !["-C ", "exec ", "man "].iter().any(|own| part.starts_with(own)) {
                     carried.push_str(&self.place);
                 }
             }

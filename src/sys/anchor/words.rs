@@ -6,7 +6,7 @@ use crate::domain::anchor::AnchorSource;
 use crate::sys::tmux::TmuxError;
 
 /// How to give an agent a session that nothing can confuse.
-const REMEDY: &str = "Start the agent with `git aitask-lock exec -- <agent>`";
+const REMEDY: &str = "Start the agent with `git aitask-lock exec -- '<agent>'`";
 
 /// Something about the anchor that may go wrong.
 #[derive(Debug)]

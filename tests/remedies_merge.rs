@@ -1,0 +1,227 @@
+//! The printed way out of what a merge can meet: run as printed, it resolves the state.
+
+use std::process::Command;
+
+use crate::remedies::{commands, is_command, lost, paste, walk};
+use crate::support::merging::Scene;
+use crate::support::{Lab, Output, Repo, Session};
+
+/// Every command that is printed succeeds; the last one's answer.
+#[track_caller]
+fn all_succeed(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) -> Output {
+    let ran = walk(repo, session, args, code);
+    for (command, output) in &ran {
+        assert_eq!(output.code(), 0, "{command}\n{output}");
+    }
+    ran.into_iter().next_back().unwrap().1
+}
+
+#[test]
+fn of_a_busy_mutex() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a b");
+    let (mut holder, session) = (Session::start(), Session::start());
+    repo.lock(&["merge", "claim", "41"]).session(&holder).go().expect("MERGE_CLAIMED", 0);
+    let claim = ["merge", "claim", "42", "--wait", "0"];
+    let refused = repo.human(&claim).session(&session).go();
+    assert_eq!(refused.code(), 21, "{refused}");
+    let printed: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
+    let wait = printed.first().unwrap_or_else(|| panic!("no command\n{refused}")).clone();
+    // It waits for the holder, who ends meanwhile.
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| paste(&repo, &session, &wait));
+        while !repo.human(&["merge", "status"]).go().stdout.contains("42") {
+            assert!(!waiting.is_finished(), "it did not wait: {wait}");
+        }
+        holder.end();
+        let output = waiting.join().unwrap();
+        assert_eq!(output.code(), 0, "{wait}\n{output}");
+    });
+    repo.lock(&["merge", "release", "42"]).session(&session).go().expect("RELEASED", 0);
+}
+
+#[test]
+fn of_a_holder_that_cannot_be_told() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a b");
+    let session = Session::start();
+    lost(&repo);
+    let file = crate::merge_mutex::reservation(&repo);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let kept = text.lines().filter(|line| !line.starts_with("pid_starttime") && !line.starts_with("boot_id"));
+    let kept: Vec<String> =
+        kept.map(|line| {
+            if line.starts_with("pid:") { format!("pid: {}", std::process::id()) } else { line.to_owned() }
+        })
+        .collect();
+    std::fs::write(&file, kept.join("\n") + "\n").unwrap();
+    let shown = all_succeed(&repo, &session, &["merge", "claim", "42", "--wait", "0"], 21);
+    // The dry run names the armed command.
+    let armed = shown.stdout.lines().find(|line| line.contains("--yes --expect")).map(str::trim);
+    let armed = armed.unwrap_or_else(|| panic!("{shown}"));
+    assert_eq!(paste(&repo, &session, armed).code(), 0, "{armed}");
+    repo.lock(&["merge", "claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
+}
+
+#[test]
+fn of_the_ladder() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a b");
+    let session = Session::start();
+    let armed = |repo: &Repo<'_>| {
+        let dry = repo.human(&["merge", "force-release"]).session(&session).go();
+        let line = dry.stdout.lines().find(|line| line.contains("--yes --expect")).map(str::trim);
+        line.unwrap_or_else(|| panic!("{dry}")).to_owned()
+    };
+    // The wrong remedy: the right one is printed.
+    lost(&repo);
+    let right = armed(&repo);
+    let wrong = paste(&repo, &session, &right.replace("--yes", "--reset-hard --yes"));
+    assert_eq!(wrong.code(), 28, "{wrong}");
+    let printed = commands(&wrong).into_iter().find(|text| is_command(text));
+    let printed = printed.unwrap_or_else(|| panic!("no command\n{wrong}"));
+    assert_eq!((printed.as_str(), paste(&repo, &session, &printed).code()), (right.as_str(), 0), "{wrong}");
+    repo.lock(&["merge", "status"]).go().expect("FREE", 0);
+    // What it was for has changed: a look prints the command for what is there now.
+    lost(&repo);
+    let changed = paste(&repo, &session, &right);
+    assert_eq!(changed.code(), 27, "{changed}");
+    let printed = commands(&changed).into_iter().find(|text| is_command(text));
+    let shown = paste(&repo, &session, &printed.unwrap_or_else(|| panic!("no command\n{changed}")));
+    let now = armed(&repo);
+    assert!(now != right && shown.stdout.contains(&now), "{shown}");
+    assert_eq!(paste(&repo, &session, &now).code(), 0);
+    // Nobody's session is ended: the command is its own, to be run by it.
+    let holder = Session::start();
+    repo.lock(&["merge", "claim", "41"]).session(&holder).go().expect("MERGE_CLAIMED", 0);
+    let token = repo.lock(&["merge", "force-release"]).go().field(0).to_owned();
+    let args = ["merge", "force-release", "--yes", "--expect", &token];
+    let refused = repo.human(&args).session(&holder).go();
+    assert_eq!(refused.code(), 26, "{refused}");
+    let printed: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
+    assert_eq!(printed.len(), 2, "{refused}");
+    for command in printed {
+        assert_eq!(paste(&repo, &holder, &command).code(), 0, "{command}");
+    }
+    repo.lock(&["merge", "status"]).go().expect("FREE", 0);
+}
+
+#[test]
+fn of_residue_with_a_lost_session() {
+    let kinds: [&[&str]; 3] = [&["merge", "t42"], &["revert", "--no-edit", "main~1"], &["rm", "-q", "file"]];
+    for kind in kinds {
+        let lab = Lab::empty();
+        let repo = lab.alone("a b");
+        let scene = Scene::in_place(repo, "file", "file");
+        scene.root.commit("file", "ours again\n");
+        lost(&scene.root);
+        let _stops = scene.root.try_git(kind);
+        let shown = all_succeed(&scene.root, &scene.session, &["merge", "claim", "43"], 22);
+        let armed = shown.stdout.lines().find(|line| line.contains("--yes --expect")).map(str::trim);
+        let armed = armed.unwrap_or_else(|| panic!("{kind:?}\n{shown}"));
+        assert_eq!(paste(&scene.root, &scene.session, armed).code(), 0, "{kind:?} {armed}");
+        assert_eq!((scene.status().as_str(), scene.changes().as_str()), ("FREE", ""), "{kind:?}");
+    }
+}
+
+#[test]
+fn of_a_checkout_that_fails() {
+    let lab = Lab::empty();
+    let scene = Scene::in_place(lab.alone("a b"), "task", "other");
+    scene.root.git(&["switch", "-q", "-c", "release", "t42"]);
+    scene.root.commit("extra", "tracked there\n");
+    scene.root.git(&["switch", "-q", "main"]);
+    scene.write("extra", "untracked here\n");
+    let begin = ["merge", "begin", "42", "--into", "release"];
+    let refused = scene.root.human(&begin).session(&scene.session).go();
+    assert_eq!(refused.code(), 22, "{refused}");
+    assert!(refused.stderr.contains("extra"), "what is in the way is named\n{refused}");
+    for command in commands(&refused).iter().filter(|text| is_command(text)) {
+        // It shows the failure again, as git tells it.
+        let shown = paste(&scene.root, &scene.session, command);
+        assert!(shown.stderr.contains("extra") || shown.code() == 0, "{command}\n{shown}");
+    }
+    std::fs::remove_file(scene.root.path.join("extra")).unwrap();
+    let again = scene.root.human(&begin).session(&scene.session).go();
+    assert_eq!(again.code(), 0, "{again}");
+}
+
+#[test]
+fn of_a_merge_that_fails() {
+    let lab = Lab::empty();
+    let scene = Scene::in_place(lab.alone("a b"), "task", "other");
+    scene.hook("pre-merge-commit", "exit 1");
+    let ran = walk(&scene.root, &scene.session, &["merge", "begin", "42"], 24);
+    let (command, last) = ran.last().unwrap();
+    assert_eq!(last.code(), 0, "{command}\n{last}");
+    assert_eq!((scene.status().as_str(), scene.changes().as_str()), ("FREE", ""));
+}
+
+#[test]
+fn of_a_session_without_a_process() {
+    let lab = Lab::empty();
+    let scene = Scene::in_place(lab.alone("a b"), "task", "other");
+    let refused = scene.root.human(&["merge", "begin", "42"]).go();
+    assert_eq!(refused.code(), 20, "{refused}");
+    // The printed launcher, with a command of the reader's in the place of the name.
+    let launcher = commands(&refused).into_iter().find(|text| text.contains("exec --"));
+    let launcher = launcher.unwrap_or_else(|| panic!("{refused}"));
+    let placeholder = launcher.split_once("exec -- ").unwrap().1.to_owned();
+    let command = launcher.replace(&placeholder, "sh -c 'git aitask-lock merge begin 42; :'");
+    let mut shell = lab.command("sh");
+    shell.args(["-c", &command]).current_dir(&scene.root.path);
+    assert_eq!(Output::of(shell).code(), 0, "{command}");
+    assert_eq!(scene.read("task"), b"of the task\n");
+}
+
+#[test]
+fn of_a_stopped_command() {
+    let lab = Lab::new();
+    let repo = lab.clone("a b");
+    let session = Session::start();
+    // One that never comes back from the server keeps the turn.
+    lab.script(lab.path("server.git/hooks/post-receive"), "exec sleep 1000");
+    let mut first = repo.lock(&["claim", "41"]).session(&session).into_command();
+    let mut child = first.spawn().unwrap();
+    let turn = repo.git_dir().join("aitask-lock/turn");
+    let pid = child.id().to_string();
+    let held = || {
+        let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+        turn.exists() && locks.lines().any(|line| line.split_whitespace().any(|word| word == pid))
+    };
+    while !held() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
+    let refused = repo.human(&["check", "42", "--timeout", "1s"]).session(&session).go();
+    assert_ne!(refused.code(), 0, "{refused}");
+    let printed: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
+    let wake = printed.iter().find(|text| text.contains("-CONT")).unwrap_or_else(|| panic!("{refused}"));
+    assert_eq!(paste(&repo, &session, wake).code(), 0, "{wake}");
+    std::fs::remove_file(lab.path("server.git/hooks/post-receive")).unwrap();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    child.wait().unwrap();
+    let after = repo.lock(&["check", "42"]).session(&session).go();
+    assert_eq!(after.word(), "FREE", "{after}");
+}
+
+#[test]
+fn of_settings() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a b");
+    let session = Session::start();
+    for (key, value) in [("timeout", "soon"), ("refreshInterval", "never"), ("branch", "a..b")] {
+        let key = format!("aitask-lock.{key}");
+        repo.git(&["config", &key, value]);
+        let refused = repo.human(&["refresh", "42"]).session(&session).go();
+        assert_eq!(refused.code(), 2, "{refused}");
+        // It may be set in any of git's files, so it is shown where.
+        let printed = commands(&refused).into_iter().find(|text| is_command(text));
+        let shown = paste(&repo, &session, &printed.unwrap_or_else(|| panic!("no command\n{refused}")));
+        assert!(shown.code() == 0 && shown.stdout.contains("config"), "{shown}");
+        repo.git(&["config", "--unset", &key]);
+        let again = repo.human(&["check", "42"]).session(&session).go();
+        assert_ne!(again.code(), 2, "{again}");
+    }
+}
