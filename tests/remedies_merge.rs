@@ -179,6 +179,7 @@ fn of_a_stopped_command() {
     let lab = Lab::new();
     let repo = lab.clone("a b");
     let session = Session::start();
+    repo.lock(&["init"]).go().expect("INITIALIZED", 0);
     // One that never comes back from the server keeps the turn.
     lab.script(lab.path("server.git/hooks/post-receive"), "exec sleep 1000");
     let mut first = repo.lock(&["claim", "41"]).session(&session).into_command();
