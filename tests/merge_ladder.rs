@@ -13,7 +13,11 @@ pub fn paste(repo: &Repo<'_>, command: &str) -> Output {
 
 /// The commands of a dry run, in their order.
 pub fn printed(repo: &Repo<'_>) -> Vec<String> {
-    let dry = repo.human(&["merge", "force-release"]).go();
+    commands(&repo.human(&["merge", "force-release"]).go())
+}
+
+/// The same, of a dry run that took place.
+pub fn commands(dry: &Output) -> Vec<String> {
     assert_eq!(dry.code(), 0, "{dry}");
     let (_, commands) = dry.stdout.split_once("To do it, run:\n").unwrap_or_else(|| panic!("{dry}"));
     commands.lines().map(|line| line.trim().to_owned()).collect()

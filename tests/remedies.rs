@@ -15,8 +15,15 @@ pub fn commands(output: &Output) -> Vec<String> {
     hints.map(|hint| hint.rsplit(": ").next().unwrap().to_owned()).collect()
 }
 
-/// Whether a hint is a command; the others are words.
-pub fn is_command(text: &str) -> bool {
+/// The hints that are commands, of what has to print one; the others are words.
+#[track_caller]
+pub fn printed(output: &Output) -> Vec<String> {
+    let found: Vec<String> = commands(output).into_iter().filter(|text| is_command(text)).collect();
+    assert!(!found.is_empty(), "no command is printed\n{output}");
+    found
+}
+
+fn is_command(text: &str) -> bool {
     ["git ", "rm ", "rmdir ", "kill ", "ps ", "export "].iter().any(|program| text.starts_with(program))
 }
 
@@ -35,14 +42,12 @@ pub fn paste(repo: &Repo<'_>, session: &Session, command: &str) -> Output {
 pub fn walk(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) -> Vec<(String, Output)> {
     let refused = repo.human(args).session(session).go().no_panic();
     assert_eq!(refused.code(), code, "{args:?}\n{refused}");
-    let found: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
-    assert!(!found.is_empty(), "no command is printed\n{refused}");
-    found.into_iter().map(|command| (command.clone(), paste(repo, session, &command))).collect()
+    printed(&refused).into_iter().map(|command| (command.clone(), paste(repo, session, &command))).collect()
 }
 
 /// The same; the last one has to succeed, and the refused command after it.
 #[track_caller]
-pub fn resolves(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) {
+fn resolves(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) {
     let ran = walk(repo, session, args, code);
     let (command, output) = ran.last().unwrap();
     assert_eq!(output.code(), 0, "{command}\n{output}");

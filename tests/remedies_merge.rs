@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use crate::remedies::{commands, is_command, lost, paste, walk};
+use crate::merge_ladder;
+use crate::remedies::{commands, lost, paste, printed, walk};
+use crate::support::actors::wait_until;
 use crate::support::merging::Scene;
 use crate::support::{Lab, Output, Repo, Session};
 
@@ -25,14 +27,12 @@ fn of_a_busy_mutex() {
     let claim = ["merge", "claim", "42", "--wait", "0"];
     let refused = repo.human(&claim).session(&session).go();
     assert_eq!(refused.code(), 21, "{refused}");
-    let printed: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
-    let wait = printed.first().unwrap_or_else(|| panic!("no command\n{refused}")).clone();
+    let wait = printed(&refused).remove(0);
     // It waits for the holder, who ends meanwhile.
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| paste(&repo, &session, &wait));
-        while !repo.human(&["merge", "status"]).go().stdout.contains("42") {
-            assert!(!waiting.is_finished(), "it did not wait: {wait}");
-        }
+        wait_until("it waits", || repo.human(&["merge", "status"]).go().stdout.contains("42"));
+        assert!(!waiting.is_finished(), "it did not wait: {wait}");
         holder.end();
         let output = waiting.join().unwrap();
         assert_eq!(output.code(), 0, "{wait}\n{output}");
@@ -57,9 +57,8 @@ fn of_a_holder_that_cannot_be_told() {
     std::fs::write(&file, kept.join("\n") + "\n").unwrap();
     let shown = all_succeed(&repo, &session, &["merge", "claim", "42", "--wait", "0"], 21);
     // The dry run names the armed command.
-    let armed = shown.stdout.lines().find(|line| line.contains("--yes --expect")).map(str::trim);
-    let armed = armed.unwrap_or_else(|| panic!("{shown}"));
-    assert_eq!(paste(&repo, &session, armed).code(), 0, "{armed}");
+    let armed = merge_ladder::commands(&shown).remove(0);
+    assert_eq!(paste(&repo, &session, &armed).code(), 0, "{armed}");
     repo.lock(&["merge", "claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
 }
 
@@ -68,27 +67,20 @@ fn of_the_ladder() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let session = Session::start();
-    let armed = |repo: &Repo<'_>| {
-        let dry = repo.human(&["merge", "force-release"]).session(&session).go();
-        let line = dry.stdout.lines().find(|line| line.contains("--yes --expect")).map(str::trim);
-        line.unwrap_or_else(|| panic!("{dry}")).to_owned()
-    };
     // The wrong remedy: the right one is printed.
     lost(&repo);
-    let right = armed(&repo);
+    let right = merge_ladder::printed(&repo).remove(0);
     let wrong = paste(&repo, &session, &right.replace("--yes", "--reset-hard --yes"));
     assert_eq!(wrong.code(), 28, "{wrong}");
-    let printed = commands(&wrong).into_iter().find(|text| is_command(text));
-    let printed = printed.unwrap_or_else(|| panic!("no command\n{wrong}"));
-    assert_eq!((printed.as_str(), paste(&repo, &session, &printed).code()), (right.as_str(), 0), "{wrong}");
+    assert_eq!(printed(&wrong)[0], right, "{wrong}");
+    assert_eq!(paste(&repo, &session, &right).code(), 0, "{right}");
     repo.lock(&["merge", "status"]).go().expect("FREE", 0);
     // What it was for has changed: a look prints the command for what is there now.
     lost(&repo);
     let changed = paste(&repo, &session, &right);
     assert_eq!(changed.code(), 27, "{changed}");
-    let printed = commands(&changed).into_iter().find(|text| is_command(text));
-    let shown = paste(&repo, &session, &printed.unwrap_or_else(|| panic!("no command\n{changed}")));
-    let now = armed(&repo);
+    let shown = paste(&repo, &session, &printed(&changed)[0]);
+    let now = merge_ladder::printed(&repo).remove(0);
     assert!(now != right && shown.stdout.contains(&now), "{shown}");
     assert_eq!(paste(&repo, &session, &now).code(), 0);
     // Nobody's session is ended: the command is its own, to be run by it.
@@ -98,9 +90,8 @@ fn of_the_ladder() {
     let args = ["merge", "force-release", "--yes", "--expect", &token];
     let refused = repo.human(&args).session(&holder).go();
     assert_eq!(refused.code(), 26, "{refused}");
-    let printed: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
-    assert_eq!(printed.len(), 2, "{refused}");
-    for command in printed {
+    assert_eq!(printed(&refused).len(), 2, "{refused}");
+    for command in printed(&refused) {
         assert_eq!(paste(&repo, &holder, &command).code(), 0, "{command}");
     }
     repo.lock(&["merge", "status"]).go().expect("FREE", 0);
@@ -117,9 +108,8 @@ fn of_residue_with_a_lost_session() {
         lost(&scene.root);
         let _stops = scene.root.try_git(kind);
         let shown = all_succeed(&scene.root, &scene.session, &["merge", "claim", "43"], 22);
-        let armed = shown.stdout.lines().find(|line| line.contains("--yes --expect")).map(str::trim);
-        let armed = armed.unwrap_or_else(|| panic!("{kind:?}\n{shown}"));
-        assert_eq!(paste(&scene.root, &scene.session, armed).code(), 0, "{kind:?} {armed}");
+        let armed = merge_ladder::commands(&shown).remove(0);
+        assert_eq!(paste(&scene.root, &scene.session, &armed).code(), 0, "{kind:?} {armed}");
         assert_eq!((scene.status().as_str(), scene.changes().as_str()), ("FREE", ""), "{kind:?}");
     }
 }
@@ -136,9 +126,9 @@ fn of_a_checkout_that_fails() {
     let refused = scene.root.human(&begin).session(&scene.session).go();
     assert_eq!(refused.code(), 22, "{refused}");
     assert!(refused.stderr.contains("extra"), "what is in the way is named\n{refused}");
-    for command in commands(&refused).iter().filter(|text| is_command(text)) {
+    for command in printed(&refused) {
         // It shows the failure again, as git tells it.
-        let shown = paste(&scene.root, &scene.session, command);
+        let shown = paste(&scene.root, &scene.session, &command);
         assert!(shown.stderr.contains("extra") || shown.code() == 0, "{command}\n{shown}");
     }
     std::fs::remove_file(scene.root.path.join("extra")).unwrap();
@@ -180,31 +170,27 @@ fn of_a_stopped_command() {
     let repo = lab.clone("a b");
     let session = Session::start();
     repo.lock(&["init"]).go().expect("INITIALIZED", 0);
-    // One that never comes back from the server keeps the turn.
-    lab.script(lab.path("server.git/hooks/post-receive"), "exec sleep 1000");
-    let mut first = repo.lock(&["claim", "41"]).session(&session).into_command();
-    let mut child = first.spawn().unwrap();
-    let turn = repo.git_dir().join("aitask-lock/turn");
+    // One that the server holds up keeps the turn.
+    let go = lab.path("go");
+    let held_up = format!("until [ -e '{}' ]; do sleep 0.05; done", go.display());
+    lab.script(lab.path("server.git/hooks/post-receive"), &held_up);
+    let mut child = repo.lock(&["claim", "41"]).session(&session).into_command().spawn().unwrap();
     let pid = child.id().to_string();
-    let held = || {
-        let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-        turn.exists() && locks.lines().any(|line| line.split_whitespace().any(|word| word == pid))
-    };
-    while !held() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended");
-        std::thread::yield_now();
-    }
+    wait_until("it takes the turn", || {
+        let locks = std::fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().any(|line| line.split_whitespace().any(|word| word == pid))
+    });
     assert!(Command::new("kill").args(["-STOP", &pid]).status().unwrap().success());
     let refused = repo.human(&["check", "42", "--timeout", "1s"]).session(&session).go();
     assert_ne!(refused.code(), 0, "{refused}");
-    let printed: Vec<String> = commands(&refused).into_iter().filter(|text| is_command(text)).collect();
-    let wake = printed.iter().find(|text| text.contains("-CONT")).unwrap_or_else(|| panic!("{refused}"));
-    assert_eq!(paste(&repo, &session, wake).code(), 0, "{wake}");
-    std::fs::remove_file(lab.path("server.git/hooks/post-receive")).unwrap();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    child.wait().unwrap();
-    let after = repo.lock(&["check", "42"]).session(&session).go();
-    assert_eq!(after.word(), "FREE", "{after}");
+    let wake = printed(&refused).into_iter().find(|text| text.contains("-CONT"));
+    let wake = wake.unwrap_or_else(|| panic!("{refused}"));
+    std::fs::write(go, "").unwrap();
+    assert_eq!(paste(&repo, &session, &wake).code(), 0, "{wake}");
+    // Both come to their end now.
+    repo.lock(&["check", "42"]).session(&session).go().expect("FREE", 1);
+    assert!(child.wait().unwrap().success());
+    repo.lock(&["check", "41", "--mine"]).session(&session).go().expect("LOCKED", 0);
 }
 
 #[test]
@@ -218,8 +204,7 @@ fn of_settings() {
         let refused = repo.human(&["refresh", "42"]).session(&session).go();
         assert_eq!(refused.code(), 2, "{refused}");
         // It may be set in any of git's files, so it is shown where.
-        let printed = commands(&refused).into_iter().find(|text| is_command(text));
-        let shown = paste(&repo, &session, &printed.unwrap_or_else(|| panic!("no command\n{refused}")));
+        let shown = paste(&repo, &session, &printed(&refused)[0]);
         assert!(shown.code() == 0 && shown.stdout.contains("config"), "{shown}");
         repo.git(&["config", "--unset", &key]);
         let again = repo.human(&["check", "42"]).session(&session).go();

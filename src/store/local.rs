@@ -37,8 +37,7 @@ impl LockStore for LocalStore<'_> {
     fn snapshot(&mut self, _: Freshness) -> Result<Snapshot, StoreError> {
         let tip = refs::read(self.repo, &self.git, &self.branch)?;
         let base = tip.map(|tip| tree::Base::read(&self.repo.gix, tip)).transpose()?;
-        let entries = base.as_ref().map(tree::Base::entries).unwrap_or_default();
-        Ok(Snapshot { base, lease: tip, entries, current: true })
+        Ok(Snapshot::on(base, tip, true))
     }
 
     fn compare_and_swap(&mut self, lease: Option<ObjectId>, new: ObjectId) -> Result<Swap, StoreError> {

@@ -42,6 +42,14 @@ pub struct Snapshot {
     pub current: bool,
 }
 
+impl Snapshot {
+    /// What stands on `base`.
+    fn on(base: Option<tree::Base>, lease: Option<ObjectId>, current: bool) -> Self {
+        let entries = base.as_ref().map(tree::Base::entries).unwrap_or_default();
+        Self { base, lease, entries, current }
+    }
+}
+
 /// What a swap came to.
 #[derive(Debug)]
 pub enum Swap {

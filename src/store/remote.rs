@@ -181,8 +181,7 @@ impl<'a> RemoteStore<'a> {
 
     fn at(&self, tip: ObjectId, current: bool) -> Result<Snapshot, StoreError> {
         let base = tree::Base::read(&self.repo.gix, tip)?;
-        let entries = base.entries();
-        Ok(Snapshot { base: Some(base), lease: Some(tip), entries, current })
+        Ok(Snapshot::on(Some(base), Some(tip), current))
     }
 
     /// Finds out what became of a push that ended without a clear answer, by looking.
@@ -237,8 +236,7 @@ impl LockStore for RemoteStore<'_> {
                 // first write.
                 let local = refs::read(self.repo, &self.git, &self.branch)?;
                 let base = local.map(|tip| tree::Base::read(&self.repo.gix, tip)).transpose()?;
-                let entries = base.as_ref().map(tree::Base::entries).unwrap_or_default();
-                Ok(Snapshot { base, lease: None, entries, current: true })
+                Ok(Snapshot::on(base, None, true))
             }
         }
     }

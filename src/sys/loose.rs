@@ -49,21 +49,14 @@ fn publish(objects: &Path, id: &str, bytes: &[u8]) -> io::Result<()> {
     let (folder, name) = id.split_at(2);
     let folder = objects.join(folder);
     let path = folder.join(name);
-    let written = match std::fs::rename(temporary.path(), &path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            match std::fs::create_dir(&folder) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                Ok(()) | Err(_) => {}
-            }
-            std::fs::rename(temporary.path(), &path)
+    match temporary.persist(&path) {
+        Err(failed) if failed.error.kind() == io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(&folder)?;
+            failed.file.persist(&path)?;
         }
-        renamed => renamed,
-    };
-    if written.is_ok() {
-        // Its name is gone, and must not be looked for.
-        temporary.disable_cleanup(true);
+        published => drop(published?),
     }
-    written
+    Ok(())
 }
 
 /// The data as a zlib stream (RFC 1950) of stored blocks (RFC 1951, 3.2.4).
