@@ -284,7 +284,10 @@ fn head_goes_back_to_where_the_lost_session_merged() {
     assert_eq!(paste(&repo, &printed(&repo)[0]).code(), 0);
     assert_eq!(head(), "refs/heads/main", "after a recovery");
     lost(&repo, || drop(repo.git(&["switch", "-q", "aside"])));
-    is_usable(&repo);
+    let next = Session::start();
+    let told = repo.human(&["merge", "claim", "43"]).session(&next).go();
+    assert!(told.stderr.contains("the shared root was on aside, and is on main again"), "{told}");
+    merge(&repo, &["release", "43"]).session(&next).go().expect("RELEASED", 0);
     assert_eq!(head(), "refs/heads/main", "after a reclaim");
     // Where that cannot be done, nothing is merged elsewhere without a word.
     lost(&repo, || drop(repo.git(&["switch", "-q", "aside"])));

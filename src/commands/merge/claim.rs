@@ -73,7 +73,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         }
     };
     // Doubts about the session matter where it is recorded, or where there is none.
-    let warnings = if recorded { desk.warnings() } else { Vec::new() };
+    let warnings = if recorded { desk.warnings() } else { desk.remarks() };
     let note = desk.guard_note(&verdict);
     Ok(Answer::of(vec![verdict]).warn(warnings).note(note))
 }
@@ -259,21 +259,24 @@ fn reclaim(
     if let Some(refusal) = residue(desk, ask, root, &view)? {
         return Ok(refusal);
     }
-    if let Seen::Taken(reservation) = &view.look.seen
-        && let Err((branch, error)) = go_back(&root.git.until(desk.deadline()), reservation)
-    {
-        return Ok(Step::Refused(Box::new(MergeVerdict::PreflightHeadMismatch(Refusal {
-            kept: false,
-            hints: vec![switch(root, &branch)],
-            ..refusal(
-                ask.task,
-                &branch,
-                format!(
-                    "the lost session of task {} left the shared root on another branch than {branch}: {error}",
-                    reservation.task
-                ),
-            )
-        }))));
+    if let Seen::Taken(reservation) = &view.look.seen {
+        match go_back(&root.git.until(desk.deadline()), reservation) {
+            Ok(went_back) => desk.remark(went_back),
+            Err((branch, error)) => {
+                return Ok(Step::Refused(Box::new(MergeVerdict::PreflightHeadMismatch(Refusal {
+                    kept: false,
+                    hints: vec![switch(root, &branch)],
+                    ..refusal(
+                        ask.task,
+                        &branch,
+                        format!(
+                            "the lost session of task {} left the shared root on another branch than {branch}: {error}",
+                            reservation.task
+                        ),
+                    )
+                }))));
+            }
+        }
     }
     failpoint::hit("reclaim-judged");
     held.remove().map_err(|error| not_writable(&error))?;

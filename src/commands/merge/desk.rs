@@ -1,5 +1,6 @@
 //! What every merge command works with: the session that asks, the mutex, the shared root.
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use crate::commands::Answer;
@@ -34,6 +35,8 @@ pub struct Desk<'a> {
     /// How long git and the mutex's lock may take, for each use of them; waiting for one's turn does
     /// not count.
     budget: Duration,
+    /// What was done to the shared root on the way, for people.
+    remarks: RefCell<Vec<String>>,
 }
 
 impl<'a> Desk<'a> {
@@ -47,6 +50,7 @@ impl<'a> Desk<'a> {
             resolution,
             mutex: Mutex::new(&context.repo.common_dir),
             budget: clock::remaining(context.deadline()),
+            remarks: RefCell::default(),
         }
     }
 
@@ -71,10 +75,21 @@ impl<'a> Desk<'a> {
         })
     }
 
-    /// What may go wrong with the session, for people.
+    /// What may go wrong with the session, and what was done on the way, for people.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        self.resolution.warnings.iter().map(ToString::to_string).collect()
+        self.resolution.warnings.iter().map(ToString::to_string).chain(self.remarks()).collect()
+    }
+
+    /// What was done on the way, whatever it came to.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        self.remarks.borrow().clone()
+    }
+
+    /// Keeps in mind what was done.
+    pub fn remark(&self, what: Option<String>) {
+        self.remarks.borrow_mut().extend(what);
     }
 
     /// When something that begins now has to be done.

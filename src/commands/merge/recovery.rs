@@ -139,17 +139,24 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
 }
 
 /// Brings HEAD of a clean shared root back to the branch that a lost session merged into, or names that
-/// branch and what git said.
+/// branch and what git said. Returns what people have to know of it, where HEAD moved.
 ///
 /// # Errors
 /// git would not.
-pub fn go_back(git: &Git, reservation: &Reservation) -> Result<(), (String, GitFailure)> {
+pub fn go_back(git: &Git, reservation: &Reservation) -> Result<Option<String>, (String, GitFailure)> {
     let named = reservation.output_branch.as_deref().map(short_name).unwrap_or_default();
     let failed = |error| (named.to_owned(), error);
     let head = git.head_branch().map_err(failed)?;
     match reservation.strayed_from(head.as_deref()) {
-        Some(branch) => git.go_back_to(branch).map_err(failed),
-        None => Ok(()),
+        Some(branch) => git.go_back_to(branch).map_err(failed).map(|()| {
+            let found = head.as_deref().map_or("a commit without a branch", short_name);
+            Some(format!(
+                "the shared root was on {found}, and is on {named} again, where the lost session of task {} \
+                 merged; --into names another branch",
+                reservation.task
+            ))
+        }),
+        None => Ok(None),
     }
 }
 

@@ -131,8 +131,14 @@ pub fn told(
         )),
         Refused::WhichTaskBranch(names) if names.is_empty() => MergeVerdict::PreflightMissing(with(
             &format!("t{task}"),
-            format!("no branch is named after task {task} (t{task}, task/{task}, aitask/t{task}_…)"),
-            vec![format!("name it: git aitask-lock merge run {task} '<branch>'")],
+            format!(
+                "no branch is named after task {task} (t{task}, task/{task}, aitask/t{task}_…), the one to \
+                 merge into aside"
+            ),
+            vec![
+                format!("if it is the one that is checked out, say where it goes: {}", into(task)),
+                format!("else name it: git aitask-lock merge run {task} '<branch>'"),
+            ],
         )),
         Refused::WhichTaskBranch(names) => MergeVerdict::PreflightMissing(with(
             &names.join(","),

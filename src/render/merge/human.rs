@@ -100,7 +100,9 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 for_terminal(&merged.how),
                 merged.oid.get(..12).unwrap_or(&merged.oid)
             ));
-            stderr.push_str(&style::hint(&format!("git aitask-lock merge release {}", merged.task)));
+            if !view.quiet {
+                stderr.push_str(&style::hint(&format!("git aitask-lock merge release {}", merged.task)));
+            }
         }
         MergeVerdict::MergeConflict(conflict) => {
             stderr.push_str(&style::refused(&format!(
