@@ -82,6 +82,7 @@ pub fn resolve(here: Here, env: &AnchorEnv) -> Resolution {
 /// A candidate that may be used, with what there is to say against it.
 struct Usable {
     pid: u32,
+    name: Option<String>,
     token: Option<crate::domain::anchor::StartToken>,
     doubts: Vec<AnchorWarning>,
 }
@@ -96,8 +97,7 @@ impl Resolution {
                 self.warnings.push(*reason);
                 Outcome::Refused { reason: said }
             }
-            Some(Ok(Usable { pid, token, doubts })) => {
-                let name = process::comm(pid);
+            Some(Ok(Usable { pid, name, token, doubts })) => {
                 self.warnings.extend(doubts);
                 if token.is_none() {
                     self.warnings.push(AnchorWarning::NotInspectable { pid });
@@ -124,20 +124,21 @@ fn agent_process(value: &OsStr, ancestry: &Ancestry) -> Result<Usable, Box<Ancho
         Observed::Absent | Observed::Ended => return Err(Box::new(AnchorWarning::AgentPidGone { pid })),
         Observed::NotSeen => return Err(Box::new(AnchorWarning::AgentPidNotSeen { pid })),
     };
+    let name = process::comm(pid);
     let mut doubts = Vec::new();
     match ancestry.contains(pid) {
         _ if is_this_command(pid, ancestry) => doubts.push(AnchorWarning::AgentPidIsThisCommand { pid }),
         Some(true) => {}
-        Some(false) => doubts.push(AnchorWarning::AgentPidNotAncestor { pid, name: process::comm(pid) }),
+        Some(false) => doubts.push(AnchorWarning::AgentPidNotAncestor { pid, name: name.clone() }),
         None => doubts.push(AnchorWarning::AgentPidAncestryUnknown { pid }),
     }
     if let Some(uid) = process::uid(pid).filter(|&uid| uid != rustix::process::getuid().as_raw()) {
         doubts.push(AnchorWarning::AgentPidOtherUser { pid, uid });
     }
-    if process::comm(pid).is_some_and(|name| name.starts_with("tmux: server")) {
+    if name.as_ref().is_some_and(|name| name.starts_with("tmux: server")) {
         doubts.push(AnchorWarning::AgentPidIsTmuxServer { pid });
     }
-    Ok(Usable { pid, token: start_ticks.map(process::proc_token), doubts })
+    Ok(Usable { pid, name, token: start_ticks.map(process::proc_token), doubts })
 }
 
 /// Decimal digits only, above 1: pid 1 is the machine or the container, never an agent.
@@ -180,7 +181,9 @@ fn pane_process(
     }
     match process::observe(pane.pid) {
         Observed::Exists { start_ticks } => {
-            Ok(Usable { pid: pane.pid, token: start_ticks.map(process::proc_token), doubts: Vec::new() })
+            let name = process::comm(pane.pid);
+            let token = start_ticks.map(process::proc_token);
+            Ok(Usable { pid: pane.pid, name, token, doubts: Vec::new() })
         }
         // It was our ancestor a moment ago, so it has just ended.
         _ => Err(failed(TmuxError::PaneGone { pane: pane.id })),

@@ -41,7 +41,9 @@ fn process_table() -> Option<ProcessTable> {
         return None;
     }
     Some(ProcessTable {
-        boot_id: boot_id(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?)?,
+        boot_id: boot_id(
+            std::str::from_utf8(&process::read_proc("/proc/sys/kernel/random/boot_id").ok()?).ok()?,
+        )?,
         pid_namespace: namespace("pid").ok()??,
         // A kernel older than time namespaces has one clock for everybody.
         time_namespace: match namespace("time") {

@@ -41,21 +41,24 @@ pub fn write_content(repo: &gix::Repository, kind: Kind, content: &[u8]) -> io::
 }
 
 fn publish(objects: &Path, id: &str, bytes: &[u8]) -> io::Result<()> {
-    let mut temporary = tempfile::Builder::new()
-        .prefix(TEMPORARY_PREFIX)
-        .permissions(Permissions::from_mode(0o444))
-        .tempfile_in(objects)?;
-    temporary.write_all(bytes)?;
     let (folder, name) = id.split_at(2);
     let folder = objects.join(folder);
-    let path = folder.join(name);
-    match temporary.persist(&path) {
-        Err(failed) if failed.error.kind() == io::ErrorKind::NotFound => {
+    // Beside its place, as git does it: a file system moves it within one folder faster than between two.
+    let temporary = || {
+        tempfile::Builder::new()
+            .prefix(TEMPORARY_PREFIX)
+            .permissions(Permissions::from_mode(0o444))
+            .tempfile_in(&folder)
+    };
+    let mut temporary = match temporary() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             std::fs::create_dir_all(&folder)?;
-            failed.file.persist(&path)?;
+            temporary()?
         }
-        published => drop(published?),
-    }
+        created => created?,
+    };
+    temporary.write_all(bytes)?;
+    temporary.persist(folder.join(name))?;
     Ok(())
 }
 

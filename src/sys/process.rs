@@ -2,6 +2,8 @@
 //!
 //! `/proc` is read here and in [`crate::sys::host`] only. Nothing here sends a signal.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
@@ -14,6 +16,8 @@ use crate::domain::liveness::{self, Liveness};
 
 /// No real family of processes is this deep; a walk that gets here saw something else.
 const MAX_ANCESTORS: usize = 1024;
+/// Holds any of the files that are read here at once, in bytes.
+const PROC_BUFFER: usize = 4096;
 
 /// What this program uses of a line of `/proc/<pid>/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,9 +200,19 @@ pub fn group_lives(pgrp: u32) -> Option<bool> {
     Some(lives)
 }
 
-/// A field of our own `/proc/self/status`, such as `SigIgn:`.
+/// A field of our own `/proc/self/status`, such as `SigIgn:`, as it was when this was first asked.
 pub(super) fn own_status(name: &str) -> Option<String> {
-    status_field(&std::fs::read("/proc/self/status").ok()?, name)
+    static STATUS: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    status_field(STATUS.get_or_init(|| read_proc("/proc/self/status").ok()).as_deref()?, name)
+}
+
+/// Reads a file of `/proc`. None has a length, so a buffer would otherwise start at a few bytes and be
+/// filled in many small reads.
+pub(super) fn read_proc(path: &str) -> std::io::Result<Vec<u8>> {
+    let mut content = Vec::with_capacity(PROC_BUFFER);
+    // Without the limit the length would be asked for first.
+    File::open(path)?.take(u64::MAX).read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// Reads one line of `/proc/<pid>/stat`.
@@ -226,7 +240,7 @@ fn read(pid: u32, file: &str) -> Option<Vec<u8>> {
     if !proc_is_ours() {
         return None;
     }
-    std::fs::read(format!("/proc/{pid}/{file}")).ok()
+    read_proc(&format!("/proc/{pid}/{file}")).ok()
 }
 
 fn status_field(status: &[u8], name: &str) -> Option<String> {
