@@ -146,7 +146,7 @@ impl Context {
         let name = repo.config("aitask-lock.branch").unwrap_or_else(|| "aitask-locks".to_owned());
         let branch = format!("refs/heads/{name}");
         if gix::refs::FullName::try_from(branch.as_str()).is_err() {
-            return Err(bad_setting("aitask-lock.branch", &name, "it is no branch name"));
+            return Err(bad_setting(&repo, "aitask-lock.branch", &name, "it is no branch name"));
         }
         // Locks would be committed onto a branch of the project, under a worktree that knows nothing of it.
         let head = repo.gix.head_name().ok().flatten();
@@ -154,7 +154,7 @@ impl Context {
             && repo.config("aitask-lock.branch").is_some()
         {
             let why = "it is the branch that is checked out here, and locks need one of their own";
-            return Err(bad_setting("aitask-lock.branch", &name, why));
+            return Err(bad_setting(&repo, "aitask-lock.branch", &name, why));
         }
         let timeout = timeout.min(Duration::from_secs(24 * 60 * 60));
         let deadline = Cell::new(started + timeout);
@@ -231,13 +231,13 @@ impl Context {
 pub fn duration_setting(repo: &Repository, key: &str, default: Duration) -> Result<Duration, Failure> {
     match repo.config(key) {
         None => Ok(default),
-        Some(value) => duration(&value).map_err(|why| bad_setting(key, &value, &why)),
+        Some(value) => duration(&value).map_err(|why| bad_setting(repo, key, &value, &why)),
     }
 }
 
-fn bad_setting(key: &str, value: &str, why: &str) -> Failure {
+fn bad_setting(repo: &Repository, key: &str, value: &str, why: &str) -> Failure {
     Failure::new(FailureKind::Usage, format!("the setting {key} is {value:?}: {why}"))
-        .hint(format!("git config --show-origin --get {key}"))
+        .hint(repo.set_right(key))
 }
 
 fn no_repository(error: OpenError) -> Failure {

@@ -8,6 +8,10 @@ use crate::sys::repository::Repository;
 
 /// Most bytes of an email.
 const MAX_BYTES: usize = 254;
+const VARIABLE: &str = "GIT_AITASK_LOCK_EMAIL";
+const SETTING: &str = "aitask-lock.email";
+/// What comes before all that follows it.
+const NAME_ONE: &str = "git config aitask-lock.email you@example.com";
 
 /// The owner: `--email`, else `GIT_AITASK_LOCK_EMAIL`, else `aitask-lock.email`, else `email:` in
 /// `aitasks/metadata/userconfig.yaml`, else the first line of `aitasks/metadata/emails.txt`, else
@@ -16,11 +20,11 @@ const MAX_BYTES: usize = 254;
 /// # Errors
 /// Nobody is named, or the first place that names somebody names no email.
 pub fn resolve(repo: &Repository, option: Option<&str>) -> Result<String, Failure> {
-    let variable = || std::env::var("GIT_AITASK_LOCK_EMAIL").ok();
+    let variable = || std::env::var(VARIABLE).ok();
     let sources: [(&str, &dyn Fn() -> Option<String>); 6] = [
         ("--email", &|| option.map(str::to_owned)),
-        ("GIT_AITASK_LOCK_EMAIL", &variable),
-        ("aitask-lock.email", &|| repo.config("aitask-lock.email")),
+        (VARIABLE, &variable),
+        (SETTING, &|| repo.config(SETTING)),
         ("aitasks/metadata/userconfig.yaml", &|| user_config(repo)),
         ("aitasks/metadata/emails.txt", &|| first_email(repo)),
         ("user.email", &|| committer_email(repo)),
@@ -31,14 +35,20 @@ pub fn resolve(repo: &Repository, option: Option<&str>) -> Result<String, Failur
         if email.is_empty() && source != "--email" {
             continue;
         }
-        return check(email)
-            .map(|()| email.to_owned())
-            .map_err(|why| Failure::new(FailureKind::Usage, format!("{source} names no owner: {why}")));
+        return check(email).map(|()| email.to_owned()).map_err(|why| {
+            let failure = Failure::new(FailureKind::Usage, format!("{source} names no owner: {why}"));
+            match source {
+                "--email" => failure,
+                VARIABLE => failure.hint(format!("unset {VARIABLE}")),
+                SETTING => failure.hint(repo.set_right(SETTING)),
+                _ => failure.hint(NAME_ONE),
+            }
+        });
     }
     let message = "nobody is named as the owner of locks: there is no --email, GIT_AITASK_LOCK_EMAIL, \
                    aitask-lock.email, email: in aitasks/metadata/userconfig.yaml, line in \
                    aitasks/metadata/emails.txt, or user.email";
-    Err(Failure::new(FailureKind::Usage, message).hint("git config aitask-lock.email you@example.com"))
+    Err(Failure::new(FailureKind::Usage, message).hint(NAME_ONE))
 }
 
 fn check(email: &str) -> Result<(), &'static str> {

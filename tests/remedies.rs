@@ -24,7 +24,9 @@ pub fn printed(output: &Output) -> Vec<String> {
 }
 
 fn is_command(text: &str) -> bool {
-    ["git ", "rm ", "rmdir ", "kill ", "ps ", "export "].iter().any(|program| text.starts_with(program))
+    ["git ", "rm ", "rmdir ", "mv ", "kill ", "ps ", "export ", "unset "]
+        .iter()
+        .any(|program| text.starts_with(program))
 }
 
 pub fn paste(repo: &Repo<'_>, session: &Session, command: &str) -> Output {

@@ -192,22 +192,3 @@ fn of_a_stopped_command() {
     assert!(child.wait().unwrap().success());
     repo.lock(&["check", "41", "--mine"]).session(&session).go().expect("LOCKED", 0);
 }
-
-#[test]
-fn of_settings() {
-    let lab = Lab::empty();
-    let repo = lab.alone("a b");
-    let session = Session::start();
-    for (key, value) in [("timeout", "soon"), ("refreshInterval", "never"), ("branch", "a..b")] {
-        let key = format!("aitask-lock.{key}");
-        repo.git(&["config", &key, value]);
-        let refused = repo.human(&["refresh", "42"]).session(&session).go();
-        assert_eq!(refused.code(), 2, "{refused}");
-        // It may be set in any of git's files, so it is shown where.
-        let shown = paste(&repo, &session, &printed(&refused)[0]);
-        assert!(shown.code() == 0 && shown.stdout.contains("config"), "{shown}");
-        repo.git(&["config", "--unset", &key]);
-        let again = repo.human(&["check", "42"]).session(&session).go();
-        assert_ne!(again.code(), 2, "{again}");
-    }
-}

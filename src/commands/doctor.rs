@@ -50,7 +50,7 @@ fn man_pages() -> Finding {
     match man::beside_the_program() {
         Some(folder) if man::present(&folder, &names) > 0 => {
             Finding::note(CHECK, format!("they are in {}, where man does not look", folder.display()))
-                .mend("git aitask-lock man says how to make it look there")
+                .mend("git aitask-lock man")
         }
         _ => Finding::note(CHECK, "they are missing: git help aitask-lock finds nothing")
             .mend("git aitask-lock man --install"),

@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use super::Answer;
+use super::merge::root::nowhere_to_merge;
 use super::merge::run::MARK;
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
@@ -68,16 +69,17 @@ struct Place {
 
 impl Place {
     fn find(context: &Context) -> Result<Self, Failure> {
-        let root = MergeRoot::find(&context.repo, context.deadline()).map_err(|why| {
-            Failure::new(FailureKind::Fatal, why.to_string())
-                .hint("name the worktree to merge in: git config aitask-lock.mergeWorktree '<folder>'")
-        })?;
+        let root = MergeRoot::find(&context.repo, context.deadline())
+            .map_err(|why| nowhere_to_merge(context, &why))?;
         let failed = |error: crate::sys::git::GitFailure| Failure::new(FailureKind::Fatal, error.to_string());
         let path = root.path.join(root.git.hooks_folder().map_err(failed)?);
         if path.exists() && !path.is_dir() {
             let message = format!("hooks are turned off here: core.hooksPath names {}", path.display());
-            return Err(Failure::new(FailureKind::Fatal, message)
-                .hint("git config --show-origin --get core.hooksPath"));
+            let own = crate::sys::shell::quote(&context.repo.common_dir.join("hooks"));
+            let there = crate::sys::shell::quote(&root.path);
+            return Err(Failure::new(FailureKind::Fatal, message).hint(format!(
+                "to turn them on for this repository alone: git -C {there} config core.hooksPath {own}"
+            )));
         }
         let mut warnings = Vec::new();
         let scope = root.git.config_scope("core.hooksPath").map_err(failed)?;

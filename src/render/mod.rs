@@ -37,9 +37,14 @@ pub struct View {
     pub carried: Carried,
 }
 
+/// Commands of git that are printed for the repository at hand.
+const OF_GIT: [&str; 5] = ["git config ", "git ls-remote ", "git fsck", "git remote ", "git worktree "];
+
 /// Options of this command that the printed ones carry on, so that they reach the same lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
+    /// `-C`, with a blank behind it.
+    pub directory: String,
     /// `-C` and `--remote`, with a blank behind them.
     pub place: String,
     /// `--email`, with a blank before it.
@@ -53,30 +58,53 @@ impl Carried {
         let option = |name: &str, value: Option<&str>| {
             value.map(|value| format!("{name} {} ", escape::for_shell(value))).unwrap_or_default()
         };
-        let place = option("-C", directory) + &option("--remote", remote);
+        let directory = option("-C", directory);
+        let place = directory.clone() + &option("--remote", remote);
         let email = email.map(|email| format!(" --email {}", escape::for_shell(email))).unwrap_or_default();
-        Self { place, email }
+        Self { directory, place, email }
     }
 
-    /// Repeats the place in every printed command that does not name one itself.
+    /// Repeats the place in every printed command of ours, and in hints in those of git.
     fn carry(&self, text: &str) -> String {
-        const NAME: &str = "git aitask-lock ";
-        if self.place.is_empty() {
-            return text.to_owned();
-        }
-        let mut carried = String::with_capacity(text.len());
-        for (at, part) in text.split(NAME).enumerate() {
-            if at > 0 {
-                carried.push_str(NAME);
-                // A launcher and the manual are the same everywhere.
-                if !["-C ", "exec ", "man "].iter().any(|own| part.starts_with(own)) {
-                    carried.push_str(&self.place);
-                }
-            }
-            carried.push_str(part);
-        }
-        carried
+        let lines = text.split_inclusive('\n');
+        // Elsewhere, words about git may be somebody else's.
+        lines.map(|line| if line.contains("hint:") { self.remedy(line) } else { self.ours(line) }).collect()
     }
+
+    /// Repeats the place in every command of a remedy.
+    #[must_use]
+    pub fn remedy(&self, text: &str) -> String {
+        let ours = self.ours(text);
+        OF_GIT.iter().fold(ours, |text, name| {
+            // What names a file itself is the same everywhere.
+            repeated(&text, name, "git ", &self.directory, &["--global ", "--file "])
+        })
+    }
+
+    /// Repeats the place in every printed command of ours.
+    #[must_use]
+    pub fn ours(&self, text: &str) -> String {
+        const NAME: &str = "git aitask-lock ";
+        // A launcher and the manual are the same everywhere.
+        repeated(text, NAME, NAME, &self.place, &["-C ", "exec ", "man "])
+    }
+}
+
+/// Puts `options` behind each `start` that begins a `name`, unless what follows needs none.
+fn repeated(text: &str, name: &str, start: &str, options: &str, but: &[&str]) -> String {
+    if options.is_empty() {
+        return text.to_owned();
+    }
+    let mut repeated = String::with_capacity(text.len());
+    for (at, part) in text.split(name).enumerate() {
+        if at > 0 {
+            let needs_it = !but.iter().any(|own| part.starts_with(own));
+            let (before, behind) = name.split_at(start.len());
+            repeated.extend([before, if needs_it { options } else { "" }, behind]);
+        }
+        repeated.push_str(part);
+    }
+    repeated
 }
 
 /// What goes to standard output and to standard error; styled text where a person reads.
@@ -91,6 +119,8 @@ pub struct Printed {
 /// Renders the outcomes of one command, with what a person may want to know besides.
 #[must_use]
 pub fn render(verdicts: &[Verdict], warnings: &[String], notes: &[String], view: &View) -> Printed {
+    let found = findings_of(verdicts, view);
+    let verdicts = found.as_deref().unwrap_or(verdicts);
     let mut printed = match view.format {
         Format::Human => human::render(verdicts, view),
         Format::Porcelain => {
@@ -108,6 +138,20 @@ pub fn render(verdicts: &[Verdict], warnings: &[String], notes: &[String], view:
     }
     printed.stderr = view.carried.carry(&printed.stderr);
     printed
+}
+
+/// The outcomes with the place in the commands that mend what was found: those are data, in all renderings.
+fn findings_of(verdicts: &[Verdict], view: &View) -> Option<Vec<Verdict>> {
+    let found = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Finding(_)));
+    (found && !view.carried.place.is_empty()).then(|| {
+        let mut verdicts = verdicts.to_vec();
+        for verdict in &mut verdicts {
+            if let Verdict::Finding(finding) = verdict {
+                finding.remedy = finding.remedy.take().map(|remedy| view.carried.remedy(&remedy));
+            }
+        }
+        verdicts
+    })
 }
 
 /// Failures are told in words beside the machine line, since the line only names them.
@@ -132,5 +176,15 @@ mod tests {
         let carried = there.carry("git aitask-lock check 1, or git aitask-lock -C /x init");
         assert_eq!(carried, "git aitask-lock -C '/a$b' --remote . check 1, or git aitask-lock -C /x init");
         assert_eq!(there.email, " --email ann@example.com");
+        for (text, carried) in [
+            ("hint: git config a.b c", "hint: git -C '/a$b' config a.b c"),
+            ("hint: git fsck", "hint: git -C '/a$b' fsck"),
+            ("hint: git config --global a.b c", "hint: git config --global a.b c"),
+            ("hint: git -C /x config a.b c", "hint: git -C /x config a.b c"),
+            ("the server says: git config a.b c", "the server says: git config a.b c"),
+        ] {
+            assert_eq!(there.carry(text), carried);
+            assert_eq!(here.carry(text), text);
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::git;
+use super::{git, shell};
 
 /// An open repository.
 pub struct Repository {
@@ -134,6 +134,30 @@ impl Repository {
     #[must_use]
     pub fn config(&self, key: &str) -> Option<String> {
         self.gix.config_snapshot().string(key).map(|value| value.to_string())
+    }
+
+    /// What a person can do about a setting (`section.key`) that will not do.
+    #[must_use]
+    pub fn set_right(&self, key: &str) -> String {
+        match self.unset_command(key) {
+            Some(unset) => format!("set it right, or take it out: {unset}"),
+            None => format!("no file sets {key}: it comes from the environment, or from git -c"),
+        }
+    }
+
+    /// The command that takes out a setting, in whichever file it stands.
+    fn unset_command(&self, key: &str) -> Option<String> {
+        let (section, name) = key.split_once('.')?;
+        let snapshot = self.gix.config_snapshot();
+        let mut file = None;
+        for section in snapshot.plumbing().sections_by_name(section)? {
+            // As for its value, the last one wins.
+            if section.header().subsection_name().is_none() && section.value(name).is_some() {
+                file = section.meta().path.as_deref().map(absolute);
+            }
+        }
+        let file = file?;
+        Some(format!("git config --file {} --unset-all {key}", shell::quote(&file)))
     }
 
     /// All values of one key of a named subsection, in order: `("remote", "origin", "url")`.

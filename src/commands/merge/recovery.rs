@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::desk::{Desk, git_failure, not_writable, unreadable};
+use super::root::nowhere_to_merge;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::Liveness;
 use crate::domain::merge::branch::short_name;
@@ -54,11 +55,7 @@ pub fn armed(desk: &Desk<'_>, remedy: Remedy, token: &str) -> String {
 /// # Errors
 /// There is none.
 pub fn root(desk: &Desk<'_>) -> Result<MergeRoot, Failure> {
-    desk.root().map_err(|error| {
-        Failure::new(FailureKind::Fatal, error.to_string())
-            .detail("no_merge_root")
-            .hint("name the worktree that merges run in: git config aitask-lock.mergeWorktree '<folder>'")
-    })
+    desk.root().map_err(|why| nowhere_to_merge(desk.context, &why))
 }
 
 /// A guard that was left behind.

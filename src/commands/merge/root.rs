@@ -23,19 +23,30 @@ pub fn find(desk: &Desk<'_>, task: &TaskId) -> Result<MergeRoot, Box<MergeVerdic
 /// There is no place to merge in.
 #[must_use]
 pub fn no_root(desk: &Desk<'_>, task: &TaskId, why: &NoMergeRoot, kept: bool) -> MergeVerdict {
-    let mut hints = Vec::new();
-    if let NoMergeRoot::NoMainWorktree { .. } = why {
-        let worktrees = desk.context.git().worktrees().unwrap_or_default();
-        for worktree in worktrees.iter().filter(|worktree| !worktree.bare && worktree.exists()) {
-            hints.push(format!("git config {SETTING} {}", shell::quote(&worktree.path)));
-        }
-        if hints.is_empty() {
-            hints.push("make a worktree to merge in: git worktree add ../merge-root '<branch>'".to_owned());
-        }
-    } else {
-        hints.push(format!("git config --show-origin --get {SETTING}"));
-    }
+    let hints = place_to_merge(desk.context, why);
     MergeVerdict::PreflightMissing(Refusal { hints, kept, ..refusal(task, "root", why.to_string()) })
+}
+
+/// There is no place to merge in, where nobody asked for a merge.
+#[must_use]
+pub fn nowhere_to_merge(context: &Context, why: &NoMergeRoot) -> Failure {
+    let failure = Failure::new(FailureKind::Fatal, why.to_string()).detail("no_merge_root");
+    place_to_merge(context, why).into_iter().fold(failure, Failure::hint)
+}
+
+/// What gives a repository a place to merge in.
+fn place_to_merge(context: &Context, why: &NoMergeRoot) -> Vec<String> {
+    if let NoMergeRoot::NotOurs { .. } = why {
+        return vec![context.repo.set_right(SETTING)];
+    }
+    let worktrees = context.git().worktrees().unwrap_or_default();
+    let usable = worktrees.iter().filter(|worktree| !worktree.bare && worktree.exists());
+    let hints: Vec<String> =
+        usable.map(|worktree| format!("git config {SETTING} {}", shell::quote(&worktree.path))).collect();
+    if hints.is_empty() {
+        return vec!["make a worktree to merge in: git worktree add ../merge-root '<branch>'".to_owned()];
+    }
+    hints
 }
 
 /// A git that failed where it should only have looked.

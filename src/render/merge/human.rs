@@ -169,7 +169,7 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
             stderr.push_str(&style::refused(&format!("whether task {task} is complete is for you to say")));
             stderr.push_str(&style::hint(&format!("git aitask-lock merge cleanup {task} --task-complete")));
         }
-        MergeVerdict::DryRun(dry) => stdout.push_str(&dry_run::text(dry, view)),
+        MergeVerdict::DryRun(dry) => stdout.push_str(&view.carried.ours(&dry_run::text(dry, view))),
         MergeVerdict::ForceReleased(released) => {
             say(&format!(
                 "{} Task {}'s reservation is gone, and the shared root is clean.",
