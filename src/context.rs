@@ -12,8 +12,8 @@ use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::task_id::TaskId;
 use crate::owner;
 use crate::sys::anchor::{self, AnchorEnv, Resolution};
-use crate::sys::git::Git;
 use crate::sys::git::remote::Arbiter;
+use crate::sys::git::{Git, failure};
 use crate::sys::host;
 use crate::sys::repository::{OpenError, Repository};
 use crate::sys::terminal;
@@ -244,9 +244,9 @@ fn no_repository(error: OpenError) -> Failure {
     let failure = Failure::new(FailureKind::NoRepository, error.to_string());
     match error {
         OpenError::NotFound { .. } => failure.hint("run it inside a repository, or name one with -C"),
-        OpenError::Refused { said, .. } if said.contains("dubious ownership") => failure
-            .detail("dubious_ownership")
-            .hint("make git trust the folder: git config --global --add safe.directory '<folder>'"),
+        OpenError::Refused { directory, said } if said.contains("dubious ownership") => {
+            failure.detail("dubious_ownership").hint(failure::trust(&said, &directory))
+        }
         OpenError::Refused { .. } | OpenError::Directory { .. } => failure,
     }
 }

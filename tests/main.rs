@@ -65,6 +65,7 @@ mod people;
 mod printed_commands;
 // Printed remedies, run as they are printed.
 mod remedies;
+mod remedies_all;
 mod remedies_here;
 mod remedies_merge;
 // The map of rooms, held against the imports.

@@ -2,6 +2,7 @@
 //! the state, or at least is a command that a shell and the program understand.
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use crate::merge_mutex::reservation;
 use crate::support::merging::Scene;
@@ -29,7 +30,11 @@ fn is_command(text: &str) -> bool {
         .any(|program| text.starts_with(program))
 }
 
+/// Every command that was run as it was printed.
+pub static PASTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 pub fn paste(repo: &Repo<'_>, session: &Session, command: &str) -> Output {
+    PASTED.lock().unwrap().push(command.to_owned());
     let mut shell = repo.lab.command("sh");
     shell.args(["-c", command]).current_dir(&repo.path).env("AIT_AGENT_PID", session.pid().to_string());
     let output = Output::of(shell).no_panic();
@@ -58,7 +63,7 @@ fn resolves(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) {
 }
 
 #[test]
-fn of_held_locks() {
+pub fn of_held_locks() {
     let other = [("locked_by", "bob@example.com")];
     let unverifiable = [("boot_id", ""), ("pid_starttime", ""), ("pid_starttime_kind", "")];
     let (mine, theirs) = (Session::start(), Session::start());
@@ -83,7 +88,7 @@ fn of_held_locks() {
 }
 
 #[test]
-fn of_branches_and_remotes() {
+pub fn of_branches_and_remotes() {
     let session = Session::start();
     let lab = Lab::new();
     let repo = lab.clone("a b");
@@ -126,7 +131,7 @@ fn of_branches_and_remotes() {
 }
 
 #[test]
-fn of_left_over_files() {
+pub fn of_left_over_files() {
     let session = Session::start();
     let lab = Lab::empty();
     let repo = lab.alone("a b");
@@ -156,7 +161,7 @@ pub fn lost(repo: &Repo<'_>) {
 }
 
 #[test]
-fn of_a_merge_that_is_not_mine() {
+pub fn of_a_merge_that_is_not_mine() {
     let lab = Lab::empty();
     let scene = Scene::apart(&lab);
     let (root, session) = (&scene.root, &scene.session);
@@ -183,7 +188,7 @@ fn of_a_merge_that_is_not_mine() {
 }
 
 #[test]
-fn of_what_stands_in_the_shared_root() {
+pub fn of_what_stands_in_the_shared_root() {
     let kinds: [&[&str]; 6] = [
         &["merge", "t42"],
         &["cherry-pick", "t42"],
@@ -207,7 +212,7 @@ fn of_what_stands_in_the_shared_root() {
 }
 
 #[test]
-fn of_a_merge_that_stops() {
+pub fn of_a_merge_that_stops() {
     let lab = Lab::empty();
     let scene = Scene::conflicting(&lab);
     let stopped = walk(&scene.root, &scene.session, &["merge", "begin", "42"], 23);
@@ -252,7 +257,7 @@ fn look(path: &Path) {
 }
 
 #[test]
-fn of_refused_merges() {
+pub fn of_refused_merges() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let scene = Scene::in_place(repo, "task", "other");

@@ -69,7 +69,7 @@ fn bash(lab: &Lab, folder: &Path, path: &str, script: &str) -> Output {
 }
 
 #[test]
-fn of_the_search_path_and_the_manual() {
+pub fn of_the_search_path_and_the_manual() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let (own, path) = installed(&lab);
@@ -92,7 +92,7 @@ fn of_the_search_path_and_the_manual() {
 }
 
 #[test]
-fn of_an_owner_who_is_not_named() {
+pub fn of_an_owner_who_is_not_named() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let session = Session::start();
@@ -130,7 +130,7 @@ fn launched(output: &Output, command: &str) -> String {
 }
 
 #[test]
-fn of_a_session_that_no_process_stands_for() {
+pub fn of_a_session_that_no_process_stands_for() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let run = |command: &str| {
@@ -153,7 +153,7 @@ fn of_a_session_that_no_process_stands_for() {
 }
 
 #[test]
-fn of_settings() {
+pub fn of_settings() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let session = Session::start();
@@ -187,7 +187,7 @@ fn of_settings() {
 }
 
 #[test]
-fn of_a_place_to_merge_in() {
+pub fn of_a_place_to_merge_in() {
     let lab = Lab::empty();
     let scene = Scene::in_place(lab.alone("a b"), "task", "other");
     let (root, session) = (&scene.root, &scene.session);

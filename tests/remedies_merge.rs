@@ -19,7 +19,7 @@ fn all_succeed(repo: &Repo<'_>, session: &Session, args: &[&str], code: i32) -> 
 }
 
 #[test]
-fn of_a_busy_mutex() {
+pub fn of_a_busy_mutex() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let (mut holder, session) = (Session::start(), Session::start());
@@ -41,7 +41,7 @@ fn of_a_busy_mutex() {
 }
 
 #[test]
-fn of_a_holder_that_cannot_be_told() {
+pub fn of_a_holder_that_cannot_be_told() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let session = Session::start();
@@ -63,7 +63,7 @@ fn of_a_holder_that_cannot_be_told() {
 }
 
 #[test]
-fn of_the_ladder() {
+pub fn of_the_ladder() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let session = Session::start();
@@ -98,7 +98,7 @@ fn of_the_ladder() {
 }
 
 #[test]
-fn of_residue_with_a_lost_session() {
+pub fn of_residue_with_a_lost_session() {
     let kinds: [&[&str]; 3] = [&["merge", "t42"], &["revert", "--no-edit", "main~1"], &["rm", "-q", "file"]];
     for kind in kinds {
         let lab = Lab::empty();
@@ -115,7 +115,7 @@ fn of_residue_with_a_lost_session() {
 }
 
 #[test]
-fn of_a_checkout_that_fails() {
+pub fn of_a_checkout_that_fails() {
     let lab = Lab::empty();
     let scene = Scene::in_place(lab.alone("a b"), "task", "other");
     scene.root.git(&["switch", "-q", "-c", "release", "t42"]);
@@ -137,7 +137,7 @@ fn of_a_checkout_that_fails() {
 }
 
 #[test]
-fn of_a_merge_that_fails() {
+pub fn of_a_merge_that_fails() {
     let lab = Lab::empty();
     let scene = Scene::in_place(lab.alone("a b"), "task", "other");
     scene.hook("pre-merge-commit", "exit 1");
@@ -148,7 +148,7 @@ fn of_a_merge_that_fails() {
 }
 
 #[test]
-fn of_a_session_without_a_process() {
+pub fn of_a_session_without_a_process() {
     let lab = Lab::empty();
     let scene = Scene::in_place(lab.alone("a b"), "task", "other");
     let refused = scene.root.human(&["merge", "begin", "42"]).go();
@@ -165,7 +165,7 @@ fn of_a_session_without_a_process() {
 }
 
 #[test]
-fn of_a_stopped_command() {
+pub fn of_a_stopped_command() {
     let lab = Lab::new();
     let repo = lab.clone("a b");
     let session = Session::start();

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::task_id::TaskId;
 use crate::store::StoreError;
+use crate::sys::git::failure::trust;
 use crate::sys::git::{Cause, GitFailure};
 
 /// The budget is used up.
@@ -119,9 +120,7 @@ fn with_cause(failure: Failure, context: &Context, git: &GitFailure) -> Failure 
             failure.hint(format!("git ls-remote {}", remote_argument(context)))
         }
         Cause::TimedOut => failure.hint("try again with more time (--timeout 2m)"),
-        Cause::DubiousOwnership => {
-            failure.hint("make git trust the folder: git config --global --add safe.directory '<folder>'")
-        }
+        Cause::DubiousOwnership => failure.hint(trust(&git.said, context.repo.command_dir())),
         Cause::NotStarted | Cause::Killed(_) | Cause::RefLocked | Cause::NotWritable | Cause::Other => {
             failure
         }

@@ -34,7 +34,7 @@ pub fn format(context: &Context) -> Vec<Finding> {
             format!("the lock branch is checked out in {named}, where it looks changed after every claim");
         let finding = Finding::note("worktree", text);
         findings.push(match worktree {
-            Ok(folder) => finding.mend(format!("git -C {} switch -", quoted(&folder))),
+            Ok(folder) => finding.mend(format!("git -C {} switch --detach", quoted(&folder))),
             Err(_) => finding.mend("git worktree prune"),
         });
     }

@@ -3,16 +3,15 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use super::again::Again;
 use super::claim::{self, Ask};
 use super::desk::Desk;
-use super::root;
 use super::run::{self as merge, Ended};
 use crate::commands::Answer;
 use crate::context::{Context, duration, task_id};
 use crate::domain::failure::Failure;
 use crate::domain::merge::branch::full_name;
 use crate::domain::task_id::TaskId;
-use crate::domain::verdict::Verdict;
 
 /// Arguments of `merge begin`.
 #[derive(clap::Args, Debug)]
@@ -62,12 +61,13 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         && !claimed.again
         && desk.give_back(&args.task, Some(&claimed.id)).is_ok_and(|given| given.is_ok());
     let mut answer = merged?.answer;
-    if given_back {
-        for verdict in &mut answer.verdicts {
-            if let Verdict::Merge(verdict) = verdict {
-                root::was_given_back(verdict, &args.task);
-            }
-        }
-    }
+    let again = Again {
+        given_back,
+        task: &args.task,
+        branch: args.branch.as_deref(),
+        into: args.into.as_deref().filter(|_| given_back),
+        options: &args.options,
+    };
+    again.name_in_all(&mut answer.verdicts);
     Ok(answer.warn(desk.warnings()))
 }

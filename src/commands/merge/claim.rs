@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::again::Again;
 use super::desk::{Desk, git_failure, mutex_failure, not_clean, not_writable, unreadable};
-use super::recovery::{go_back, switch};
-use super::root::{no_root, refusal, told, was_given_back};
+use super::recovery::{go_back, ways_back};
+use super::root::{no_root, refusal, told};
 use super::wait::Wait;
 use crate::commands::Answer;
 use crate::context::{Context, duration, duration_setting, task_id};
@@ -265,7 +266,7 @@ fn reclaim(
             Err((branch, error)) => {
                 return Ok(Step::Refused(Box::new(MergeVerdict::PreflightHeadMismatch(Refusal {
                     kept: false,
-                    hints: vec![switch(root, &branch)],
+                    hints: ways_back(root, &branch),
                     ..refusal(
                         ask.task,
                         &branch,
@@ -368,7 +369,9 @@ fn settle(
     if let Err(unsafe_now) = preflight::output_branch(asked.as_ref(), &desk.context.branch) {
         let mut refusal = told(desk, ask.task, unsafe_now, &root, residue);
         if !claimed.again {
-            was_given_back(&mut refusal, ask.task);
+            let branch = ask.task_branch.map(branch::short_name);
+            let again = Again { given_back: true, task: ask.task, branch, into: None, options: &[] };
+            again.name_in(&mut refusal);
         }
         return refused(refusal);
     }

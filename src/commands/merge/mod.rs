@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::domain::failure::Failure;
 
 pub mod abort;
+pub mod again;
 pub mod begin;
 pub mod claim;
 pub mod cleanup;

@@ -7,7 +7,7 @@ use super::desk::{Desk, git_failure, not_writable, unreadable};
 use super::root::nowhere_to_merge;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::Liveness;
-use crate::domain::merge::branch::short_name;
+use crate::domain::merge::branch::{full_name, short_name};
 use crate::domain::merge::reservation::Reservation;
 use crate::domain::merge::residue::{self, Remedy, Residue};
 use crate::domain::merge::rules::{self, Seen};
@@ -125,7 +125,7 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
                 "HEAD of the shared root cannot go back to {branch}: {error}; the reservation is kept"
             ),
             rescue,
-            hints: vec![switch(&root, &branch), desk.command("force-release")],
+            hints: [ways_back(&root, &branch), vec![desk.command("force-release")]].concat(),
         }));
     }
     // Last: until here the reservation says what was going on.
@@ -157,10 +157,15 @@ pub fn go_back(git: &Git, reservation: &Reservation) -> Result<Option<String>, (
     }
 }
 
-/// The command that does so by hand.
+/// The commands that do so by hand: away from the worktree that holds the branch, if one does, and back.
 #[must_use]
-pub fn switch(root: &MergeRoot, branch: &str) -> String {
-    format!("git -C {} switch {}", shell::quote(&root.path), shell::quote(Path::new(branch)))
+pub fn ways_back(root: &MergeRoot, branch: &str) -> Vec<String> {
+    let full = full_name(branch);
+    let elsewhere = root.others().unwrap_or_default().into_iter();
+    let holds_it = elsewhere.filter(|worktree| worktree.branch.as_ref() == Some(&full));
+    let away = holds_it.map(|worktree| format!("git -C {} switch --detach", shell::quote(&worktree.path)));
+    let back = format!("git -C {} switch {}", shell::quote(&root.path), shell::quote(Path::new(branch)));
+    away.chain([back]).collect()
 }
 
 /// What stands between the order and its being carried out.

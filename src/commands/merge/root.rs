@@ -1,5 +1,7 @@
 //! The shared root: where it is, and what a merge finds there.
 
+use std::path::Path;
+
 use super::desk::{Desk, by_hand, some};
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
@@ -169,7 +171,7 @@ pub fn told(
             MergeVerdict::UnsafeOutputBranch(with(&branch, reason, hints))
         }
         Refused::Foreign { branch, folder } => {
-            let quoted = shell::quote(std::path::Path::new(&folder));
+            let quoted = shell::quote(Path::new(&folder));
             MergeVerdict::PreflightForeignWorktree(with(
                 &folder,
                 format!("the branch {branch} is checked out in another worktree: {folder}"),
@@ -231,30 +233,14 @@ pub fn in_the_way(task: &TaskId, root: &MergeRoot, paths: &[String]) -> MergeVer
     })
 }
 
-fn into(task: &TaskId) -> String {
+/// The command that names the branch to merge into, which only a person can.
+#[must_use]
+pub fn into(task: &TaskId) -> String {
     format!("git aitask-lock merge begin {task} --into '<branch>'")
 }
 
-fn quoted(name: &str) -> String {
-    shell::quote(std::path::Path::new(short_name(name)))
-}
-
-/// The reservation that was taken for a merge is given back, since the merge was refused: a refusal says
-/// so, and names commands that take it anew.
-pub fn was_given_back(verdict: &mut MergeVerdict, task: &TaskId) {
-    let (MergeVerdict::DirtyTree(refusal)
-    | MergeVerdict::PreflightMissing(refusal)
-    | MergeVerdict::PreflightForeignWorktree(refusal)
-    | MergeVerdict::PreflightCheckoutFailed(refusal)
-    | MergeVerdict::PreflightHeadMismatch(refusal)
-    | MergeVerdict::UnsafeOutputBranch(refusal)) = verdict
-    else {
-        return;
-    };
-    refusal.kept = false;
-    let release = format!("git aitask-lock merge release {task}");
-    refusal.hints.retain(|hint| *hint != release);
-    for hint in &mut refusal.hints {
-        *hint = hint.replace("git aitask-lock merge run ", "git aitask-lock merge begin ");
-    }
+/// A branch as an argument of a printed command.
+#[must_use]
+pub fn quoted(name: &str) -> String {
+    shell::quote(Path::new(short_name(name)))
 }

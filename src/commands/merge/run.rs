@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
+use super::again::Again;
 use super::desk::{Desk, working_under};
 use super::parked;
 use super::root;
@@ -58,7 +59,11 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         Err(refused) => return Ok(without(&desk, &args.task, refused)),
     };
     let ended = under(&desk, reservation, args.branch.as_deref(), &args.options)?;
-    Ok(ended.answer)
+    let mut answer = ended.answer;
+    let branch = args.branch.as_deref();
+    let again = Again { given_back: false, task: &args.task, branch, into: None, options: &args.options };
+    again.name_in_all(&mut answer.verdicts);
+    Ok(answer)
 }
 
 /// Nothing to give back is done; nothing to merge under is a refusal.
@@ -235,7 +240,8 @@ fn orphaned(task: &TaskId, root: &MergeRoot) -> Result<Option<MergeVerdict>, Git
     if git.is_kept(&oid)? {
         return Ok(None);
     }
-    let keep = format!("{} branch <name> {oid}", root::git_there(root));
+    let name = oid.get(..12).unwrap_or(&oid);
+    let keep = format!("git -C {} branch kept-{name} {oid}", shell::quote(&root.path));
     Ok(Some(MergeVerdict::PreflightHeadMismatch(Refusal {
         hints: vec![format!("keep it: {keep}"), format!("git aitask-lock merge run {task}")],
         ..root::refusal(

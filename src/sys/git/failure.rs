@@ -1,6 +1,9 @@
 //! Why a git call did not do what it was asked, sorted by what can be done about it.
 
 use std::fmt;
+use std::path::Path;
+
+use crate::sys::shell;
 
 /// What kept git from doing its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,14 @@ impl fmt::Display for GitFailure {
 impl std::error::Error for GitFailure {}
 
 /// Reads the cause out of git's English words (the locale is fixed). Unknown words are `Other`.
+/// How git is made to trust the folder that it names in what it said; `asked` where it names none.
+#[must_use]
+pub fn trust(said: &str, asked: &Path) -> String {
+    let named = said.split_once("repository at '").and_then(|(_, rest)| rest.split_once('\''));
+    let folder = shell::quote(named.map_or(asked, |(folder, _)| Path::new(folder)));
+    format!("make git trust the folder: git config --global --add safe.directory {folder}")
+}
+
 fn cause_of(said: &str) -> Cause {
     let has = |needles: &[&str]| needles.iter().any(|needle| said.contains(needle));
     if has(&["detected dubious ownership"]) {
@@ -227,6 +238,14 @@ pub fn redact(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_folder_that_git_names_is_to_be_trusted() {
+        let said = "fatal: detected dubious ownership in repository at '/a b'\nTo add an exception, call:";
+        let trust = |said| trust(said, Path::new("/asked"));
+        assert!(trust(said).ends_with("--add safe.directory '/a b'"));
+        assert!(trust("dubious ownership").ends_with("--add safe.directory /asked"));
+    }
 
     #[test]
     fn the_cause_is_read_from_gits_words() {
