@@ -6,6 +6,7 @@ use crate::support::{Lab, Output, Repo, Session};
 
 /// Runs a printed command as a person would: pasted into a shell.
 pub fn paste(repo: &Repo<'_>, command: &str) -> Output {
+    crate::support::printed::ran(command);
     let mut shell = repo.lab.command("bash");
     shell.current_dir(&repo.path).args(["-c", command]);
     Output::of(shell)

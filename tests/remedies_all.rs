@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::remedies::PASTED;
-use crate::support::manifest_dir;
+use crate::support::{manifest_dir, printed};
 use crate::{remedies, remedies_here, remedies_merge};
 
 /// All walks. Each is a test of its own, too.
@@ -142,7 +141,11 @@ fn printed_by_the_source() -> BTreeMap<String, String> {
 /// it, in order.
 fn is_of(template: &str, run: &str) -> bool {
     let mut rest = run;
-    let template = template.replace("{there} ", "git -C {} ").replace("{{", "{").replace("}}", "}");
+    let template = match template.strip_prefix("{there} ") {
+        Some(rest) => format!("git -C {{}} {rest}"),
+        None => template.to_owned(),
+    };
+    let template = template.replace("{{", "{").replace("}}", "}");
     let mut parts = template.split('{').map(|part| part.split_once('}').map_or(part, |(_, text)| text));
     if let Some(first) = parts.next().filter(|first| !first.is_empty()) {
         let Some(after) = rest.strip_prefix(first) else { return false };
@@ -169,10 +172,10 @@ fn every_printed_command_is_run() {
             });
         }
     });
-    let run = PASTED.lock().unwrap().clone();
+    let run = printed::all();
     let mut missing = Vec::new();
-    let printed = printed_by_the_source();
-    for (template, file) in &printed {
+    let stand = printed_by_the_source();
+    for (template, file) in &stand {
         let exempt = NO_REMEDIES.iter().any(|(place, start, _)| file == place && template.starts_with(start));
         let walked = run.iter().any(|command| is_of(template, command));
         if !walked && !exempt {
@@ -180,9 +183,9 @@ fn every_printed_command_is_run() {
         }
         assert!(!(walked && exempt), "{file}: {template} is run, and need not be excused");
     }
-    assert!(printed.len() > 80, "the source was read: {}", printed.len());
+    assert!(stand.len() > 80, "the source was read: {}", stand.len());
     for (file, start, why) in NO_REMEDIES {
-        let stands = printed.iter().any(|(template, place)| place == file && template.starts_with(start));
+        let stands = stand.iter().any(|(template, place)| place == file && template.starts_with(start));
         assert!(stands, "{file} prints no {start} any more, which was excused: {why}");
     }
     assert!(missing.is_empty(), "no test runs:\n{}", missing.join("\n"));

@@ -7,10 +7,11 @@ use std::process::Command;
 
 use crate::remedies::{commands, paste, printed};
 use crate::support::merging::Scene;
+use crate::support::printed::ran;
 use crate::support::{Lab, Output, Repo, Session};
 
 /// The remedy of what `doctor` found, and whether it found a problem.
-fn found(output: &Output, check: &str) -> Option<String> {
+pub fn found(output: &Output, check: &str) -> Option<String> {
     let report: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
     let findings = report["results"].as_array().unwrap();
     let of_check = |finding: &&serde_json::Value| finding["check"] == check && finding["level"] != "ok";
@@ -76,17 +77,21 @@ pub fn of_the_search_path_and_the_manual() {
     let run = |script: &str| bash(&lab, &repo.path, &path, script);
     let told = run(&format!("'{}' doctor --json", own.display()));
     let export = found(&told, "program").unwrap();
+    ran(&*export);
     let told = run(&format!("{export}\ngit aitask-lock doctor --json"));
     assert_eq!(found(&told, "program"), None, "{export}\n{told}");
     // It is found now, and its pages are not.
     let install = found(&told, "man-pages").unwrap();
+    ran(&*install);
     let told = run(&format!("{export}\n{install} -q\ngit aitask-lock doctor --json"));
     let Some(how) = found(&told, "man-pages") else {
         assert!(run(&format!("{export}\nman -w git-aitask-lock")).stdout.contains("a prefix"));
         return;
     };
+    ran(&*how);
     let told = run(&format!("{export}\n{how}"));
     let exported = printed(&told).remove(0);
+    ran(&*exported);
     let told = run(&format!("{export}\n{exported}\ngit aitask-lock doctor --json"));
     assert_eq!(found(&told, "man-pages"), None, "{exported}\n{told}");
 }
@@ -126,6 +131,7 @@ fn launched(output: &Output, command: &str) -> String {
     let (_, rest) = text.split_once("exec -- '").unwrap_or_else(|| panic!("no launcher\n{output}"));
     let placeholder = rest.split_once('\'').unwrap().0;
     assert!(placeholder.starts_with('<'), "{output}");
+    ran(format!("git aitask-lock exec -- '{placeholder}'"));
     format!("git aitask-lock exec -- sh -c '{command}; :'")
 }
 

@@ -152,7 +152,7 @@ fn a_push_that_landed_although_it_took_too_long() {
 }
 
 /// A shell line that kills the `git push` above a server's hook.
-const KILL_THE_PUSH: &str = "p=$PPID\n\
+pub const KILL_THE_PUSH: &str = "p=$PPID\n\
     while [ \"$p\" -gt 1 ]; do\n\
     case \"$(tr '\\0' ' ' < /proc/$p/cmdline)\" in *' push '*) kill -9 $p; break;; esac\n\
     p=$(sed 's/.*) . //; s/ .*//' /proc/$p/stat)\n\

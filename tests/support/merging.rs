@@ -78,6 +78,7 @@ impl<'lab> Scene<'lab> {
 /// Runs a command as it was printed; it has to succeed.
 #[track_caller]
 pub fn run_printed(lab: &Lab, command: &str) {
+    super::printed::ran(command);
     let mut shell = lab.command("bash");
     shell.args(["-c", command]);
     Output::of(shell).success(command);

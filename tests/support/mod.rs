@@ -12,6 +12,7 @@ pub mod merging;
 pub mod net;
 pub mod output;
 pub mod planting;
+pub mod printed;
 pub mod scene;
 
 pub use actors::{Session, race};
