@@ -68,6 +68,7 @@ mod remedies;
 mod remedies_all;
 mod remedies_here;
 mod remedies_merge;
+mod remedies_root;
 mod remedies_store;
 // The map of rooms, held against the imports.
 mod layers;

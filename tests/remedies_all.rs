@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{manifest_dir, printed};
-use crate::{remedies, remedies_here, remedies_merge};
+use crate::{remedies, remedies_here, remedies_merge, remedies_root, remedies_store};
 
 /// All walks. Each is a test of its own, too.
 const WALKS: &[fn()] = &[
@@ -29,10 +29,48 @@ const WALKS: &[fn()] = &[
     remedies_merge::of_a_merge_that_fails,
     remedies_merge::of_a_session_without_a_process,
     remedies_merge::of_a_stopped_command,
+    remedies_store::of_a_server_that_refuses,
+    remedies_store::of_credentials_that_are_missing,
+    remedies_store::of_an_outcome_that_is_not_known,
+    remedies_store::of_a_reference_that_stays_locked,
+    remedies_store::of_a_store_that_is_damaged,
+    remedies_store::of_a_folder_that_git_does_not_trust,
+    remedies_store::of_what_doctor_finds_in_the_repository,
+    remedies_store::of_a_machine_without_a_name,
+    remedies_store::of_a_repository_that_cannot_be_written,
+    remedies_store::of_words_that_are_no_command,
+    remedies_store::of_a_file_in_the_place_of_a_folder,
+    remedies_root::of_branches_that_are_not_told,
+    remedies_root::of_a_head_that_no_branch_has,
+    remedies_root::of_a_root_that_the_lost_session_left_elsewhere,
+    remedies_root::of_what_abort_does_not_undo,
+    remedies_root::of_what_cannot_be_undone,
+    remedies_root::of_what_was_saved,
+    remedies_root::of_files_that_a_merge_would_overwrite,
+    remedies_root::of_a_merge_that_is_not_begun,
+    remedies_root::of_a_cleanup,
+    remedies_root::of_a_guard_that_is_not_ours,
+    remedies_root::of_a_living_holder_and_from_elsewhere,
+    remedies_root::of_a_bare_repository_without_a_worktree,
+    remedies_root::of_commits_by_hand,
 ];
 
 /// Texts that name a command and are no remedy: where they stand, how they begin, and why.
-const NO_REMEDIES: &[(&str, &str, &str)] = &[];
+const NO_REMEDIES: &[(&str, &str, &str)] = &[
+    (
+        "commands/doctor.rs",
+        "git aitask-lock completions ",
+        "a line for a shell's own files, see completion.rs",
+    ),
+    ("commands/doctor/session.rs", "git aitask-lock starts ", "a sentence"),
+    (
+        "commands/man.rs",
+        "git aitask-lock man --install --dir '<folder>'",
+        "no system hides where a program lies",
+    ),
+    ("commands/merge/run.rs", "git merge refused ", "a sentence"),
+    ("domain/hook.rs", "git aitask-lock hook uninstall", "a comment in a hook, see merge_hooks.rs"),
+];
 
 /// What a printed command of ours begins with, as it stands in the source.
 const BEGINNINGS: [&str; 20] = [
@@ -84,8 +122,8 @@ fn literals(text: &str) -> Vec<String> {
                                     chars.next();
                                 }
                             }
+                            Some('n') | None => {}
                             Some(escaped) => literal.push(escaped),
-                            None => {}
                         },
                         (c, false) => literal.push(c),
                     }
@@ -124,7 +162,7 @@ fn printed_by_the_source() -> BTreeMap<String, String> {
             }
             let is_test =
                 ["tests.rs", "in_tmux.rs", "in_namespaces.rs"].iter().any(|end| inside.ends_with(end));
-            if is_test || !inside.ends_with(".rs") || inside == "build.rs" {
+            if is_test || path.extension().is_none_or(|end| end != "rs") || inside == "build.rs" {
                 continue;
             }
             for literal in literals(&std::fs::read_to_string(&path).unwrap()) {

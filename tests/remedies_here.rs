@@ -12,7 +12,9 @@ use crate::support::{Lab, Output, Repo, Session};
 
 /// The remedy of what `doctor` found, and whether it found a problem.
 pub fn found(output: &Output, check: &str) -> Option<String> {
-    let report: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+    let document = output.stdout.lines().find(|line| line.starts_with('{'));
+    let report: serde_json::Value =
+        serde_json::from_str(document.unwrap_or_else(|| panic!("{output}"))).unwrap();
     let findings = report["results"].as_array().unwrap();
     let of_check = |finding: &&serde_json::Value| finding["check"] == check && finding["level"] != "ok";
     let finding = findings.iter().find(of_check)?;
@@ -84,16 +86,31 @@ pub fn of_the_search_path_and_the_manual() {
     let install = found(&told, "man-pages").unwrap();
     ran(&*install);
     let told = run(&format!("{export}\n{install} -q\ngit aitask-lock doctor --json"));
-    let Some(how) = found(&told, "man-pages") else {
-        assert!(run(&format!("{export}\nman -w git-aitask-lock")).stdout.contains("a prefix"));
-        return;
-    };
-    ran(&*how);
-    let told = run(&format!("{export}\n{how}"));
+    assert_eq!(found(&told, "man-pages"), None, "{install}\n{told}");
+    // In a folder where man does not look.
+    let elsewhere = "git aitask-lock man --install --dir '../my pages/man1'";
+    let told = run(&format!("{export}\nrm -r '{}'\n{elsewhere}", lab.path("a prefix/share").display()));
     let exported = printed(&told).remove(0);
     ran(&*exported);
     let told = run(&format!("{export}\n{exported}\ngit aitask-lock doctor --json"));
     assert_eq!(found(&told, "man-pages"), None, "{exported}\n{told}");
+    // Where the prefix cannot be written, the reader's own folder can.
+    std::fs::write(lab.path("a prefix/share"), "").unwrap();
+    let told = run(&format!("{export}\n{install}"));
+    let own = printed(&told).remove(0);
+    ran(&*own);
+    let told = run(&format!("{export}\n{own}"));
+    assert_eq!(told.code(), 0, "{own}\n{told}");
+    let told = run(&format!("{export}\n{}\ngit aitask-lock doctor --json", printed(&told)[0]));
+    assert_eq!(found(&told, "man-pages"), None, "{own}\n{told}");
+    // Those that are there, and not looked at.
+    std::fs::remove_file(lab.path("a prefix/share")).unwrap();
+    let told = run(&format!("{export}\n{install}\nexport MANPATH=/nowhere\ngit aitask-lock doctor --json"));
+    let how = found(&told, "man-pages").unwrap();
+    ran(&*how);
+    let told = run(&format!("{export}\nexport MANPATH=/nowhere\n{how}"));
+    let told = run(&format!("{export}\n{}\ngit aitask-lock doctor --json", printed(&told)[0]));
+    assert_eq!(found(&told, "man-pages"), None, "{how}\n{told}");
 }
 
 #[test]
@@ -115,10 +132,12 @@ pub fn of_an_owner_who_is_not_named() {
         spoil("\temail = alice@example.com\n[aitask-lock]\n\temail = \"a\\tb\"\n");
     });
     let variable = repo.human(&check).session(&session).env("GIT_AITASK_LOCK_EMAIL", "a\tb").go();
-    assert_eq!(
-        (variable.code(), printed(&variable).remove(0)),
-        (2, "unset GIT_AITASK_LOCK_EMAIL".to_owned())
-    );
+    assert_eq!(variable.code(), 2, "{variable}");
+    let unset = printed(&variable).remove(0);
+    ran(&*unset);
+    spoil("\temail = alice@example.com\n");
+    let then = format!("export GIT_AITASK_LOCK_EMAIL='a\tb'; {unset}; git aitask-lock claim 43");
+    assert_eq!(paste(&repo, &session, &then).code(), 0, "{then}");
     spoil("");
     let remedy = found(&doctor(&repo, &session), "owner").unwrap();
     assert_eq!(paste(&repo, &session, &remedy).code(), 0, "{remedy}");

@@ -1,6 +1,6 @@
 //! The printed way out of what a merge can meet: run as printed, it resolves the state.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::merge_ladder;
 use crate::remedies::{commands, lost, paste, printed, walk};
@@ -174,7 +174,8 @@ pub fn of_a_stopped_command() {
     let go = lab.path("go");
     let held_up = format!("until [ -e '{}' ]; do sleep 0.05; done", go.display());
     lab.script(lab.path("server.git/hooks/post-receive"), &held_up);
-    let mut child = repo.lock(&["claim", "41"]).session(&session).into_command().spawn().unwrap();
+    let mut claim = repo.lock(&["claim", "41"]).session(&session).into_command();
+    let mut child = claim.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pid = child.id().to_string();
     wait_until("it takes the turn", || {
         let locks = std::fs::read_to_string("/proc/locks").unwrap();

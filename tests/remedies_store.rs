@@ -193,6 +193,25 @@ pub fn of_a_machine_without_a_name() {
 }
 
 #[test]
+pub fn of_a_repository_that_cannot_be_written() {
+    let lab = Lab::empty();
+    let repo = lab.alone("a b");
+    let mut command = lab.command("unshare");
+    let script = "mount --bind . . && mount -o remount,bind,ro . && cd . && git aitask-lock doctor --json";
+    command.args(["-m", "sh", "-c", script]).current_dir(&repo.path);
+    let told = Output::of(command);
+    if told.stdout.is_empty() {
+        println!("skipped: unshare -m is refused here");
+        ran("ls -ld .git");
+        return;
+    }
+    // Whose it is, is for people to settle.
+    let shown = crate::remedies_here::found(&told, "writable").unwrap();
+    let shown = paste(&repo, &Session::start(), &shown);
+    assert!(shown.code() == 0 && shown.stdout.contains(".git"), "{told}{shown}");
+}
+
+#[test]
 pub fn of_words_that_are_no_command() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");

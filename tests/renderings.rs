@@ -312,12 +312,21 @@ fn merges() -> Vec<Verdict> {
         })
     };
     let busy = |why, waited, holder, guard: Option<&str>| {
-        M::Busy(merge::Busy { task: task(), why, waited, holder, guard: guard.map(str::to_owned) })
+        let remove_guard = guard.map(|guard| format!("rmdir {guard}"));
+        M::Busy(merge::Busy {
+            task: task(),
+            why,
+            waited,
+            holder,
+            guard: guard.map(str::to_owned),
+            remove_guard,
+        })
     };
     let standing = |holder, mine, guard: Option<&str>| merge::Standing {
         holder,
         mine,
         queue: vec![merge::Waiter { position: 1, task: Some(task()), pid: Some(9), since: Some(hostile()) }],
+        remove_guard: guard.map(|guard| format!("rmdir {guard}")),
         guard: guard.map(str::to_owned),
         next: next(),
     };

@@ -23,7 +23,7 @@ use crate::domain::merge::rules::Seen;
 use crate::sys::failpoint;
 use crate::sys::files::{self, FileError, Publication};
 use crate::sys::flock::{self, Flock};
-use crate::sys::{clock, process};
+use crate::sys::{clock, process, shell};
 
 /// The reservation's file.
 const RESERVATION: &str = "merge.yaml";
@@ -112,6 +112,18 @@ impl Mutex {
     #[must_use]
     pub fn guard_path(&self) -> PathBuf {
         self.folder.join(GUARD)
+    }
+
+    /// The command that takes a guard away that nobody stands behind any more: one that is not empty, or no
+    /// folder at all, was not made by us, and is moved aside.
+    #[must_use]
+    pub fn remove_guard(&self) -> String {
+        let guard = self.guard_path();
+        if files::entries(&guard).is_ok_and(|names| names.is_empty()) {
+            return format!("rmdir {}", shell::quote(&guard));
+        }
+        let aside = guard.with_file_name(format!("{GUARD}.kept"));
+        format!("mv {} {}", shell::quote(&guard), shell::quote(&aside))
     }
 
     /// What stands there now. Changes nothing, and works where nothing can be changed.

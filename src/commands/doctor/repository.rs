@@ -87,9 +87,9 @@ fn leftovers(mutex: &Mutex) -> Vec<Finding> {
     const CHECK: &str = "leftovers";
     let folder = mutex.folder();
     let mut findings = Vec::new();
-    if let Ok(Some(guard)) = mutex.leaked_guard() {
+    if let Ok(Some(_)) = mutex.leaked_guard() {
         let text = "a guard of the merge mutex is left over from a recovery that was killed";
-        findings.push(Finding::problem(CHECK, text).mend(format!("rmdir {}", quoted(&guard))));
+        findings.push(Finding::problem(CHECK, text).mend(mutex.remove_guard()));
     }
     let names = place::names(folder);
     for name in names.into_iter().filter(|name| files::is_temporary(name)) {

@@ -176,6 +176,7 @@ impl View {
             waited: wait.waited(),
             holder: self.holder(),
             guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),
+            remove_guard: (why == BusyWhy::Guard).then(|| desk.mutex.remove_guard()),
         })))
     }
 

@@ -116,7 +116,11 @@ fn clean(root: &MergeRoot, branch: &str, output: &str, cleaned: &mut Cleaned) ->
         None => false,
     };
     if !merged {
-        cleaned.stayed.push(format!("branch {short}: it is not merged into {}", short_name(output)));
+        cleaned.stayed.push(format!(
+            "branch {short}: it is not merged into {}; git aitask-lock merge run {}",
+            short_name(output),
+            cleaned.task
+        ));
         return Ok(());
     }
     if root.git.head_branch()?.as_deref() == Some(branch) {

@@ -189,17 +189,15 @@ impl<'a> Desk<'a> {
         MergeRoot::find(&self.context.repo, self.deadline())
     }
 
-    /// What to do with a guard that `rmdir` does not remove, because it is no empty folder.
+    /// Why a guard is moved aside and not removed: it is no empty folder.
     #[must_use]
     pub fn guard_way_out(&self) -> Option<String> {
-        let guard = self.mutex.guard_path();
-        let what = match files::entries(&guard) {
+        let what = match files::entries(&self.mutex.guard_path()) {
             Ok(names) if names.is_empty() => return None,
-            Ok(names) => format!("it is not empty: {} in it is not ours", some(&names)),
-            Err(_) => "it is no folder".to_owned(),
+            Ok(names) => format!("is not empty, and {} in it is not ours", some(&names)),
+            Err(_) => "is no folder".to_owned(),
         };
-        let away = guard.with_file_name("merge.guard.kept");
-        Some(format!("{what}; where rmdir will not do: mv {} {}", shell::quote(&guard), shell::quote(&away)))
+        Some(format!("the guard {what}: it is moved aside"))
     }
 
     /// The same, where a refusal names the guard.

@@ -69,7 +69,7 @@ fn look(desk: &Desk<'_>) -> Result<Answer, Failure> {
     let remedy = residue::remedy_for(&residue);
     let token = recovery::token(&look, &residue)?;
     let guard = recovery::leaked_guard(desk)?.map(|path| shell::quote(&path));
-    let mut commands: Vec<String> = guard.iter().map(|path| format!("rmdir {path}")).collect();
+    let mut commands: Vec<String> = guard.iter().map(|_| desk.mutex.remove_guard()).collect();
     if live == Liveness::Alive {
         // It would be refused.
         commands.clear();

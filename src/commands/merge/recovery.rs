@@ -264,12 +264,11 @@ fn cleaned(
 
 fn guarded(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Failure> {
     let (look, live) = desk.look()?;
-    let guard = shell::quote(&desk.mutex.guard_path());
     Ok(MergeVerdict::RecoveryFailed(RecoveryFailed {
         holder: look.seen.holder(live),
         step: "guard".to_owned(),
         why: "an earlier reclaim or recovery did not end; its guard stands there".to_owned(),
         rescue: None,
-        hints: vec![format!("rmdir {guard}"), armed(desk, order.remedy, order.expect)],
+        hints: vec![desk.mutex.remove_guard(), armed(desk, order.remedy, order.expect)],
     }))
 }

@@ -42,6 +42,7 @@ pub fn answer(desk: &Desk<'_>) -> Result<Answer, Failure> {
         holder: look.seen.holder(live),
         mine,
         queue: queue.collect(),
+        remove_guard: guard.as_ref().map(|_| desk.mutex.remove_guard()),
         guard: guard.map(|path| crate::sys::shell::quote(&path)),
         next: match (&look.seen, live) {
             (Seen::Free, _) | (Seen::Taken(_), Liveness::Alive) => Vec::new(),

@@ -83,6 +83,9 @@ pub struct Busy {
     /// The guard that stands there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<String>,
+    /// The command that takes the guard away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remove_guard: Option<String>,
 }
 
 /// The shared root is not clean.
@@ -129,6 +132,9 @@ pub struct Standing {
     /// The guard of a reclaim or recovery that did not end, as a word of a shell command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<String>,
+    /// The command that takes the guard away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remove_guard: Option<String>,
     /// The next commands, where the holder will not go by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,

@@ -37,7 +37,7 @@ pub(super) fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
         ),
         BusyWhy::Guard => (
             "an earlier reclaim or recovery of the merge reservation did not end".to_owned(),
-            format!("rmdir {}", busy.guard.as_deref().unwrap_or_default()),
+            busy.remove_guard.clone().unwrap_or_default(),
         ),
         BusyWhy::Queue => (
             format!("others wait for the merge reservation before task {}{waited}", busy.task),

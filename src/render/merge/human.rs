@@ -41,11 +41,11 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
         }
         MergeVerdict::Held(standing) | MergeVerdict::Free(standing) => {
             stdout.push_str(&standing_text(standing, view));
-            if let Some(guard) = &standing.guard {
+            if let Some(command) = &standing.remove_guard {
                 stderr.push_str(&style::warning(
                     "an earlier reclaim or recovery did not end; until its guard is removed nobody gets the reservation",
                 ));
-                stderr.push_str(&style::hint(&format!("rmdir {guard}")));
+                stderr.push_str(&style::hint(command));
             }
             hints(&standing.next, stderr);
         }

@@ -238,7 +238,14 @@ mod tests {
 
     #[test]
     fn the_lines_that_the_shell_implementation_shares() {
-        let busy = Busy { task: task(), why: BusyWhy::Alive, waited: 3, holder: Some(holder()), guard: None };
+        let busy = Busy {
+            task: task(),
+            why: BusyWhy::Alive,
+            waited: 3,
+            holder: Some(holder()),
+            guard: None,
+            remove_guard: None,
+        };
         let unmerged = Residue { unmerged: vec!["f".to_owned()], ..Residue::default() };
         for (verdict, line) in [
             (MergeVerdict::Busy(busy), "BUSY:42:3|alive|7|-"),
