@@ -18,6 +18,7 @@ mod orders;
 // A session that runs, ended, was never reaped, was stopped, or lives where nobody can look.
 mod liveness;
 // Many at once: nobody fails for want of luck, and one task has one winner.
+mod prompts;
 mod races;
 // Remotes that are gone, refuse, hang or ask.
 mod remotes;

@@ -1,9 +1,8 @@
 //! `list`, `list --watch`, `log` and `doctor`, as people see them.
 
-use std::path::PathBuf;
-
 use crate::support::actors::wait_until;
 use crate::support::planting::{self, Planted};
+use crate::support::terminal::Tmux;
 use crate::support::{BRANCH, Lab, Output, Repo, Session};
 
 #[test]
@@ -191,70 +190,6 @@ fn the_man_pages_are_installed_without_ceremony() {
     assert!(page.contains(".TH \"GIT\\-AITASK\\-LOCK\\-CLAIM\""), "{page}");
 }
 
-/// A tmux server of its own, ended with the value.
-struct Tmux<'lab> {
-    lab: &'lab Lab,
-    socket: PathBuf,
-}
-
-impl<'lab> Tmux<'lab> {
-    /// A server with one window of 80 columns and 12 rows, in a folder; none without tmux.
-    fn start(lab: &'lab Lab, repo: &Repo<'_>) -> Option<Self> {
-        let tmux = Self { lab, socket: lab.path("tmux.socket") };
-        let mut probe = lab.command("sh");
-        probe.args(["-c", "command -v tmux"]);
-        if !Output::of(probe).status.success() {
-            println!("skipped: tmux is not installed");
-            return None;
-        }
-        let folder = repo.path.to_str().unwrap();
-        tmux.run(&[
-            "-f",
-            "/dev/null",
-            "new-session",
-            "-d",
-            "-x",
-            "80",
-            "-y",
-            "12",
-            "-c",
-            folder,
-            "env",
-            "PS1=ready:",
-            "sh",
-        ]);
-        // What is typed before the shell reads would stand in its prompt's place.
-        tmux.shows("ready:");
-        Some(tmux)
-    }
-
-    fn run(&self, args: &[&str]) -> String {
-        let mut command = self.lab.command("tmux");
-        command.arg("-S").arg(&self.socket).args(args).env("LC_ALL", "C.UTF-8");
-        Output::of(command).success(&format!("tmux {args:?}"))
-    }
-
-    fn keys(&self, keys: &[&str]) {
-        self.run(&[&["send-keys"], keys].concat());
-    }
-
-    fn screen(&self) -> String {
-        self.run(&["capture-pane", "-p"])
-    }
-
-    fn shows(&self, text: &str) {
-        wait_until(&format!("the screen shows {text:?}"), || self.screen().contains(text));
-    }
-}
-
-impl Drop for Tmux<'_> {
-    fn drop(&mut self) {
-        let mut command = self.lab.command("tmux");
-        command.arg("-S").arg(&self.socket).arg("kill-server");
-        let _gone = command.output();
-    }
-}
-
 #[test]
 fn watching_fits_the_screen_and_gives_it_back() {
     let (lab, session) = (Lab::new(), Session::start());
@@ -268,7 +203,7 @@ fn watching_fits_the_screen_and_gives_it_back() {
     let entries: Vec<(&str, Planted<'_>)> =
         texts.iter().map(|(name, text)| (name.as_str(), Planted::File(text.as_bytes()))).collect();
     planting::plant(&lab.server(), &entries);
-    let Some(tmux) = Tmux::start(&lab, &clone) else { return };
+    let Some(tmux) = Tmux::start(&lab, &clone, 12) else { return };
     tmux.keys(&["echo before", "Enter"]);
     tmux.shows("\nbefore\n");
     tmux.keys(&["git aitask-lock list --watch --interval 2s; echo \"code:$?\"", "Enter"]);
@@ -312,7 +247,7 @@ fn a_long_story_is_shown_in_the_pager() {
     let (lab, session) = (Lab::new(), Session::start());
     let clone = lab.clone("clone");
     clone.lock(&["claim", "42"]).session(&session).go().expect("CLAIMED", 0);
-    let Some(tmux) = Tmux::start(&lab, &clone) else { return };
+    let Some(tmux) = Tmux::start(&lab, &clone, 12) else { return };
     lab.script("pager", "sed 's/^/paged: /'");
     let pager = lab.path("pager");
     clone.git(&["config", "core.pager", pager.to_str().unwrap()]);

@@ -4,7 +4,8 @@ use super::locks::{self, Store};
 use super::{Answer, ask, explain, leftovers};
 use crate::context::{Context, Format};
 use crate::domain::failure::{Failure, FailureKind};
-use crate::domain::plan::{self, Asker, Consent, Order, Question};
+use crate::domain::lock::LockView;
+use crate::domain::plan::{self, Asker, Consent, Order};
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::{Verdict, Wanted};
 use crate::owner;
@@ -71,7 +72,7 @@ pub fn run(context: &Context, ask: &Ask<'_>) -> Result<Answer, Failure> {
         match carry_out(context, &order, &asker)? {
             Outcome::Done(verdicts) => verdicts,
             // Nobody is asked, so nothing can be open.
-            Outcome::Ask(questions) => questions.into_iter().map(declined).collect(),
+            Outcome::Ask(questions) => questions.iter().map(|question| declined(&question.holder)).collect(),
             Outcome::Exhausted { tries, last } => {
                 return Err(explain::exhausted(context, tries, last.as_ref()));
             }
@@ -99,7 +100,7 @@ fn with_questions(context: &Context, order: &mut Order, asker: &Asker) -> Result
             Outcome::Ask(questions) => {
                 for question in questions {
                     if !ask::take_over(context, &question) {
-                        return Ok(vec![declined(question)]);
+                        return Ok(vec![declined(&question.holder)]);
                     }
                     if let Consent::Asked(agreed) = &mut order.consent {
                         agreed.push(question.holder.lock_id);
@@ -113,7 +114,7 @@ fn with_questions(context: &Context, order: &mut Order, asker: &Asker) -> Result
                     | Verdict::LockUnverifiableHolder(refused),
                 ] if !order.force && !order.first => {
                     if !ask::force(context, refused) {
-                        return Ok(verdicts);
+                        return Ok(vec![declined(&refused.holder)]);
                     }
                     order.force = true;
                     order.expect = Some(refused.holder.lock_id.clone());
@@ -137,8 +138,8 @@ fn left_behind(context: &Context, verdicts: &[Verdict]) -> Vec<String> {
     crashed.flat_map(|task| leftovers::of_task(context, task)).collect()
 }
 
-fn declined(question: Question) -> Verdict {
-    Verdict::Declined { task: question.holder.task }
+fn declined(holder: &LockView) -> Verdict {
+    Verdict::Declined { task: holder.task.clone() }
 }
 
 /// Decides and writes an order on whatever stands on the branch.

@@ -7,6 +7,7 @@ use crate::domain::failure::Failure;
 use crate::domain::liveness::{Doubt, Liveness};
 use crate::domain::lock::LockView;
 use crate::domain::moment;
+use crate::domain::task_id::TaskId;
 use crate::domain::verdict::{Changed, NotHeld, Reason, Refused, Released, Retaken, Verdict, Wanted};
 
 /// Renders all outcomes. Answers and successes are data; refusals, failures and hints are talk.
@@ -98,15 +99,24 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             stdout.push_str(&format!("{}\n", locked(lock, view)));
         }
         Verdict::Free { task } => stdout.push_str(&format!("Task {task} is {}.\n", style::good("free"))),
-        Verdict::Initialized { branch, remote, created, .. } => say(format!(
-            "The lock branch {} {} {}.",
-            for_terminal(branch),
-            if *created { "was created" } else { "is there" },
-            remote.as_deref().map_or_else(
-                || "in this repository".to_owned(),
-                |remote| format!("on {}", for_terminal(remote))
-            )
-        )),
+        Verdict::Initialized { branch, remote, created, lost } => {
+            say(format!(
+                "The lock branch {} {} {}.",
+                for_terminal(branch),
+                if *created { "was created" } else { "is there" },
+                remote.as_deref().map_or_else(
+                    || "in this repository".to_owned(),
+                    |remote| format!("on {}", for_terminal(remote))
+                )
+            ));
+            if !lost.is_empty() {
+                let tasks: Vec<&str> = lost.iter().map(TaskId::as_str).collect();
+                stderr.push_str(&style::warning(&format!(
+                    "it is accepted as it is now, without the locks of {} that were on it before",
+                    tasks.join(", ")
+                )));
+            }
+        }
         Verdict::Anchor(anchor) => stdout.push_str(&format!(
             "A lock taken here names process {}{}, found through {}.\n{}",
             style::strong(&anchor.pid.to_string()),

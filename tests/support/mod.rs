@@ -14,6 +14,7 @@ pub mod output;
 pub mod planting;
 pub mod printed;
 pub mod scene;
+pub mod terminal;
 
 pub use actors::{Session, race};
 pub use output::Output;
