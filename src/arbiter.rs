@@ -19,7 +19,15 @@ pub fn resolve(repo: &Repository, option: Option<&str>) -> Result<Option<Arbiter
         .collect();
     let setting = repo.config("aitask-lock.remote");
     let rewrites = Rewrites::read(repo);
-    let chosen = choose(option.or(setting.as_deref()), &remotes, &rewrites)?;
+    let chosen = choose(option.or(setting.as_deref()), &remotes, &rewrites).map_err(|failure| {
+        match (failure.detail.as_str(), option) {
+            // The remotes that there are stand in the message.
+            ("no_such_remote", None) => {
+                Failure { hints: vec![repo.set_right("aitask-lock.remote")], ..failure }
+            }
+            _ => failure,
+        }
+    })?;
     Ok(chosen.map(|(name, address)| {
         let resolved = rewritten(&address, &rewrites.both).unwrap_or_else(|| address.clone());
         let connection = name.as_deref().map(|name| connection(repo, name)).unwrap_or_default();

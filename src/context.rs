@@ -18,6 +18,9 @@ use crate::sys::host;
 use crate::sys::repository::{OpenError, Repository};
 use crate::sys::terminal;
 
+/// The setting for how long a command may take.
+const TIMEOUT: &str = "aitask-lock.timeout";
+
 /// Options that every command takes.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Options for every command")]
@@ -141,8 +144,11 @@ impl Context {
         let repo = Repository::find(global.directory.as_deref()).map_err(no_repository)?;
         let timeout = match global.timeout {
             Some(timeout) => timeout,
-            None => duration_setting(&repo, "aitask-lock.timeout", Duration::from_secs(60))?,
+            None => duration_setting(&repo, TIMEOUT, Duration::from_secs(60))?,
         };
+        if timeout.is_zero() && global.timeout.is_none() {
+            return Err(bad_setting(&repo, TIMEOUT, "0", "in no time nothing can be done"));
+        }
         let name = repo.config("aitask-lock.branch").unwrap_or_else(|| "aitask-locks".to_owned());
         let branch = format!("refs/heads/{name}");
         if gix::refs::FullName::try_from(branch.as_str()).is_err() {

@@ -49,6 +49,7 @@ mod merge_after;
 // `hook install|uninstall|status`.
 mod merge_hooks;
 // Nothing that is discarded is lost.
+mod merge_refusals;
 mod merge_rescue;
 // Who has the merge mutex, and who waits for it.
 mod merge_mutex;

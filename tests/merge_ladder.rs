@@ -296,7 +296,9 @@ fn head_goes_back_to_where_the_lost_session_merged() {
     let session = Session::start();
     let refused = merge(&repo, &["claim", "43"]).session(&session).go();
     refused.expect_line("PREFLIGHT_HEAD_MISMATCH:main", 22);
-    let failed = paste(&repo, &format!("{} --porcelain", printed(&repo)[0]));
+    let [away, armed] = <[String; 2]>::try_from(printed(&repo)).unwrap();
+    assert!(away.contains("switch --detach"), "what stands in the way comes first: {away}");
+    let failed = paste(&repo, &format!("{armed} --porcelain"));
     assert_eq!(failed.code(), 29, "{failed}");
     repo.git(&["worktree", "remove", "../elsewhere"]);
     let refused = repo.human(&["merge", "force-release"]).go();

@@ -182,7 +182,13 @@ pub fn of_settings() {
     let lab = Lab::empty();
     let repo = lab.alone("a b");
     let session = Session::start();
-    for (key, value) in [("timeout", "soon"), ("refreshInterval", "never"), ("branch", "a..b")] {
+    for (key, value) in [
+        ("timeout", "soon"),
+        ("timeout", "0"),
+        ("refreshInterval", "never"),
+        ("branch", "a..b"),
+        ("remote", "nosuch"),
+    ] {
         let key = format!("aitask-lock.{key}");
         for place in ["--local", "--global"] {
             resolves_everywhere(&repo, &session, &["refresh", "42"], 2, || {

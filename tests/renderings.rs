@@ -320,6 +320,7 @@ fn merges() -> Vec<Verdict> {
             holder,
             guard: guard.map(str::to_owned),
             remove_guard,
+            again: "git aitask-lock merge claim 42 --wait 5m".to_owned(),
         })
     };
     let standing = |holder, mine, guard: Option<&str>| merge::Standing {
@@ -345,6 +346,8 @@ fn merges() -> Vec<Verdict> {
             said: hostile(),
             residue,
             root: quoted(),
+            moves: Vec::new(),
+            again: "git aitask-lock merge run 42".to_owned(),
         })
     };
     let undone = |rescue| merge::Undone { task: task(), id: id(), rescue, leftover: None };

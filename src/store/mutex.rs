@@ -122,8 +122,7 @@ impl Mutex {
         if files::entries(&guard).is_ok_and(|names| names.is_empty()) {
             return format!("rmdir {}", shell::quote(&guard));
         }
-        let aside = guard.with_file_name(format!("{GUARD}.kept"));
-        format!("mv {} {}", shell::quote(&guard), shell::quote(&aside))
+        format!("mv {} {}", shell::quote(&guard), shell::quote(&files::free_name(&guard)))
     }
 
     /// What stands there now. Changes nothing, and works where nothing can be changed.

@@ -96,6 +96,21 @@ pub fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     sync_dir(dir)
 }
 
+/// A name beside `path` that nothing has yet, to move it aside to.
+#[must_use]
+pub fn free_name(path: &Path) -> PathBuf {
+    let mut number = 1;
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(if number == 1 { ".kept".to_owned() } else { format!(".kept{number}") });
+        let name = PathBuf::from(name);
+        if name.symlink_metadata().is_err() {
+            return name;
+        }
+        number += 1;
+    }
+}
+
 /// Reads a regular file of at most `max` bytes; `None` only when there is nothing of that name.
 ///
 /// # Errors

@@ -104,9 +104,11 @@ fn remedies(root: &MergeRoot, residue: &Residue) -> Vec<String> {
             crate::sys::shell::quote(&root.git.git_dir().join("index.lock"))
         ));
     } else if !residue.unmerged.is_empty() && commands.is_empty() {
-        commands.push(format!("look: {there} status; put it away: {there} add -u && {there} stash push"));
+        commands.push(format!("look: {there} status"));
+        commands.push(format!("put it away: {there} add -u && {there} stash push"));
     } else if commands.is_empty() {
-        commands.push(format!("look: {there} status; put the changes away: {there} stash push"));
+        commands.push(format!("look: {there} status"));
+        commands.push(format!("put the changes away: {there} stash push"));
     }
     commands
 }

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::root::{into, quoted};
-use crate::domain::merge::verdict::{MergeVerdict, Refusal};
+use crate::domain::merge::verdict::MergeVerdict;
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
 use crate::sys::shell;
 
-/// A `merge run` or `merge begin` to be given again.
+/// A command that asks for a merge, to be given again.
 #[derive(Clone, Copy, Debug)]
 pub struct Again<'a> {
-    /// Whether the reservation that was taken for the merge is given back, because it was refused.
-    pub given_back: bool,
+    /// `claim`, `begin` or `run`.
+    pub verb: &'static str,
     /// The task.
     pub task: &'a TaskId,
     /// The branch to merge, as it was typed.
@@ -25,17 +25,27 @@ pub struct Again<'a> {
 }
 
 impl Again<'_> {
-    /// Makes refusals among the outcomes name it.
-    pub fn name_in_all(&self, verdicts: &mut [Verdict]) {
+    /// The whole command; `wait` is how long it waits for its turn.
+    #[must_use]
+    pub fn command(&self, wait: Option<&str>) -> String {
+        let into = self.into.map(quoted);
+        self.composed(self.verb, self.branch.map(quoted), into.as_deref(), wait, None)
+    }
+
+    /// Makes refusals among the outcomes name it; `kept` is whether there is still a reservation.
+    pub fn name_in_all(&self, verdicts: &mut [Verdict], kept: bool) {
         for verdict in verdicts {
             if let Verdict::Merge(verdict) = verdict {
-                self.name_in(verdict);
+                self.name_in(verdict, kept);
             }
         }
     }
 
-    /// Makes a refusal name it, and say whether there is still a reservation.
-    pub fn name_in(&self, verdict: &mut MergeVerdict) {
+    /// Makes one outcome name it.
+    pub fn name_in(&self, verdict: &mut MergeVerdict, kept: bool) {
+        if let MergeVerdict::MergeFailed(failed) = verdict {
+            failed.again = self.composed("run", self.branch.map(quoted), None, None, None);
+        }
         let (MergeVerdict::DirtyTree(refusal)
         | MergeVerdict::PreflightMissing(refusal)
         | MergeVerdict::PreflightForeignWorktree(refusal)
@@ -45,39 +55,50 @@ impl Again<'_> {
         else {
             return;
         };
-        if self.given_back {
-            refusal.kept = false;
+        refusal.kept = kept;
+        if !kept {
             let release = format!("git aitask-lock merge release {}", self.task);
             refusal.hints.retain(|hint| *hint != release);
         }
-        self.repeat(refusal);
-    }
-
-    fn repeat(&self, refusal: &mut Refusal) {
         let run = format!("git aitask-lock merge run {}", self.task);
         let asks_where = into(self.task);
         for hint in &mut refusal.hints {
             if let Some((words, rest)) = hint.split_once(&run) {
-                *hint = format!("{words}{}", self.repeated(rest));
-            } else if let (true, Some(branch)) = (hint.ends_with(&asks_where), self.branch) {
-                *hint = hint.replace(" --into ", &format!(" {} --into ", quoted(branch)));
+                *hint = format!("{words}{}", self.repeated(rest, kept));
+            } else if let Some(words) = hint.strip_suffix(&asks_where) {
+                let verb = if self.verb == "run" { "begin" } else { self.verb };
+                let branch = self.branch.map(quoted);
+                *hint = format!("{words}{}", self.composed(verb, branch, Some("'<branch>'"), None, None));
             }
         }
     }
 
-    /// The whole command; `rest` is what the hint has behind the task.
-    fn repeated(&self, rest: &str) -> String {
-        let verb = if self.given_back { "begin" } else { "run" };
-        let mut command = format!("git aitask-lock merge {verb} {}", self.task);
+    /// A printed `merge run` as this command; `rest` is what the hint has behind the task.
+    fn repeated(&self, rest: &str, kept: bool) -> String {
         let (branch, more) =
             rest.split_once(" -- ").map_or((rest, None), |(branch, more)| (branch, Some(more)));
-        if !branch.is_empty() {
-            command.push_str(branch);
-        } else if let Some(branch) = self.branch {
-            command.extend([" ", &quoted(branch)]);
+        let branch = if branch.is_empty() { self.branch.map(quoted) } else { Some(branch.trim().to_owned()) };
+        // Under a reservation the branch to merge into is settled.
+        let (verb, into) = if kept { ("run", None) } else { ("begin", self.into.map(quoted)) };
+        self.composed(verb, branch, into.as_deref(), None, more)
+    }
+
+    fn composed(
+        &self,
+        verb: &str,
+        branch: Option<String>,
+        into: Option<&str>,
+        wait: Option<&str>,
+        more: Option<&str>,
+    ) -> String {
+        let mut command = format!("git aitask-lock merge {verb} {}", self.task);
+        if let Some(branch) = branch {
+            command.extend([" ", &branch]);
         }
-        if let Some(into) = self.into {
-            command.extend([" --into ", &quoted(into)]);
+        for (option, value) in [("--into", into), ("--wait", wait)] {
+            if let Some(value) = value {
+                command.extend([" ", option, " ", value]);
+            }
         }
         let options = self.options.iter().map(|option| shell::quote(Path::new(option)));
         let options: Vec<String> = options.chain(more.map(str::to_owned)).collect();
@@ -96,17 +117,19 @@ mod tests {
     fn what_was_typed_is_typed_again() {
         let task = TaskId::parse("42").unwrap();
         let options = ["-X".into(), "it's".into()];
-        let plain = Again { given_back: false, task: &task, branch: None, into: None, options: &[] };
-        let whole = Again { branch: Some("a b"), into: Some("main"), options: &options, ..plain };
-        let given_back = Again { given_back: true, ..whole };
-        for (again, rest, command) in [
-            (plain, "", "merge run 42"),
-            (plain, " '<branch>'", "merge run 42 '<branch>'"),
-            (whole, "", "merge run 42 'a b' --into main -- -X \"it's\""),
-            (given_back, " t42", "merge begin 42 t42 --into main -- -X \"it's\""),
-            (given_back, " -- --later", "merge begin 42 'a b' --into main -- -X \"it's\" --later"),
+        let plain = Again { verb: "run", task: &task, branch: None, into: None, options: &[] };
+        let whole =
+            Again { verb: "begin", branch: Some("a b"), into: Some("main"), options: &options, ..plain };
+        for (again, kept, rest, command) in [
+            (plain, true, "", "merge run 42"),
+            (plain, true, " '<branch>'", "merge run 42 '<branch>'"),
+            (whole, true, "", "merge run 42 'a b' -- -X \"it's\""),
+            (whole, false, " t42", "merge begin 42 t42 --into main -- -X \"it's\""),
+            (whole, false, " -- --later", "merge begin 42 'a b' --into main -- -X \"it's\" --later"),
         ] {
-            assert_eq!(again.repeated(rest), format!("git aitask-lock {command}"), "{rest}");
+            assert_eq!(again.repeated(rest, kept), format!("git aitask-lock {command}"), "{rest}");
         }
+        let waits = whole.command(Some("5m"));
+        assert_eq!(waits, "git aitask-lock merge begin 42 'a b' --into main --wait 5m -- -X \"it's\"");
     }
 }

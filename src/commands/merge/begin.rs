@@ -41,8 +41,15 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     merge::check_options(&args.options)?;
     let desk = Desk::open(context);
     let branch = args.branch.as_deref().map(full_name);
+    let again = Again {
+        verb: "begin",
+        task: &args.task,
+        branch: args.branch.as_deref(),
+        into: args.into.as_deref(),
+        options: &args.options,
+    };
     let ask =
-        Ask { task: &args.task, into: args.into.as_deref(), task_branch: branch.as_deref(), wait: args.wait };
+        Ask { again, task: &args.task, into: again.into, task_branch: branch.as_deref(), wait: args.wait };
     let claimed = match claim::take(&desk, &ask)? {
         Ok(claimed) => claimed,
         Err(refusal) => {
@@ -61,13 +68,6 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         && !claimed.again
         && desk.give_back(&args.task, Some(&claimed.id)).is_ok_and(|given| given.is_ok());
     let mut answer = merged?.answer;
-    let again = Again {
-        given_back,
-        task: &args.task,
-        branch: args.branch.as_deref(),
-        into: args.into.as_deref().filter(|_| given_back),
-        options: &args.options,
-    };
-    again.name_in_all(&mut answer.verdicts);
+    again.name_in_all(&mut answer.verdicts, !given_back);
     Ok(answer.warn(desk.warnings()))
 }

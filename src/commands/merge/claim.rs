@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::again::Again;
 use super::desk::{Desk, git_failure, mutex_failure, not_clean, not_writable, unreadable};
+use super::foreseen;
 use super::recovery::{go_back, ways_back};
 use super::root::{no_root, refusal, told};
 use super::wait::Wait;
@@ -46,6 +47,8 @@ pub struct Args {
 /// What is asked of the mutex.
 #[derive(Clone, Debug)]
 pub struct Ask<'a> {
+    /// The command, to be given again.
+    pub again: Again<'a>,
     /// The task.
     pub task: &'a TaskId,
     /// The branch to merge into, as it was typed.
@@ -62,7 +65,9 @@ pub struct Ask<'a> {
 /// What kept it from deciding or from changing anything.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let desk = Desk::open(context);
-    let ask = Ask { task: &args.task, into: args.into.as_deref(), task_branch: None, wait: args.wait };
+    let into = args.into.as_deref();
+    let again = Again { verb: "claim", task: &args.task, branch: None, into, options: &[] };
+    let ask = Ask { again, task: &args.task, into, task_branch: None, wait: args.wait };
     let (verdict, recorded) = match take(&desk, &ask)? {
         Ok(claimed) => {
             let recorded = !claimed.again;
@@ -176,6 +181,7 @@ impl View {
             waited: wait.waited(),
             holder: self.holder(),
             guard: (why == BusyWhy::Guard).then(|| shell::quote(&desk.mutex.guard_path())),
+            again: ask.again.command(Some("5m")),
             remove_guard: (why == BusyWhy::Guard).then(|| desk.mutex.remove_guard()),
         })))
     }
@@ -207,7 +213,7 @@ fn step(
     // What a lost session left in the shared root is found out before anything is touched.
     if view.ruling != Ruling::Again
         && matches!(view.live, Liveness::Dead(_))
-        && let Some(refusal) = residue(desk, ask, root, &view)?
+        && let Some(refusal) = stands_against(desk, ask, root, &view)?
     {
         return Ok(refusal);
     }
@@ -258,12 +264,12 @@ fn reclaim(
     if !matches!(view.live, Liveness::Dead(_)) {
         return Ok(view.wait(desk.here()));
     }
-    if let Some(refusal) = residue(desk, ask, root, &view)? {
+    if let Some(refusal) = stands_against(desk, ask, root, &view)? {
         return Ok(refusal);
     }
     if let Seen::Taken(reservation) = &view.look.seen {
         match go_back(&root.git.until(desk.deadline()), reservation) {
-            Ok(went_back) => desk.remark(went_back),
+            Ok(went_back) => desk.remark(went_back.map(|went_back| went_back.remark)),
             Err((branch, error)) => {
                 return Ok(Step::Refused(Box::new(MergeVerdict::PreflightHeadMismatch(Refusal {
                     kept: false,
@@ -287,11 +293,15 @@ fn reclaim(
     taken
 }
 
-/// The refusal, where a lost session left something in the shared root.
-fn residue(desk: &Desk<'_>, ask: &Ask<'_>, root: &MergeRoot, view: &View) -> Result<Option<Step>, Failure> {
-    let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
-    let refused = |residue| not_clean(desk, ask.task, root, residue, view.holder());
-    Ok((!residue.is_clean()).then(|| Step::Refused(Box::new(refused(residue)))))
+/// What would refuse a takeover, found out before anything is touched.
+fn stands_against(
+    desk: &Desk<'_>,
+    ask: &Ask<'_>,
+    root: &MergeRoot,
+    view: &View,
+) -> Result<Option<Step>, Failure> {
+    let refusal = foreseen::refusal(desk, &ask.again, ask.task_branch, root, &view.look.seen, view.holder())?;
+    Ok(refusal.map(|verdict| Step::Refused(Box::new(verdict))))
 }
 
 fn publish(
@@ -369,11 +379,7 @@ fn settle(
     };
     if let Err(unsafe_now) = preflight::output_branch(asked.as_ref(), &desk.context.branch) {
         let mut refusal = told(desk, ask.task, unsafe_now, &root, residue);
-        if !claimed.again {
-            let branch = ask.task_branch.map(branch::short_name);
-            let again = Again { given_back: true, task: ask.task, branch, into: None, options: &[] };
-            again.name_in(&mut refusal);
-        }
+        ask.again.name_in(&mut refusal, claimed.again);
         return refused(refusal);
     }
     claimed.output_branch.clone_from(&output);

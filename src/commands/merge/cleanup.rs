@@ -64,12 +64,13 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     }
     let mut cleaned = Cleaned { task: task.clone(), removed: Vec::new(), stayed: Vec::new() };
     clean(&root, &branch, &output, &mut cleaned).map_err(failed)?;
-    let verdict = if cleaned.stayed.is_empty() {
-        MergeVerdict::Cleaned(cleaned)
+    let (verdict, next) = if cleaned.stayed.is_empty() {
+        (MergeVerdict::Cleaned(cleaned), format!("give it back: git aitask-lock merge release {task}"))
     } else {
-        MergeVerdict::CleanedPartial(cleaned)
+        let again = format!("then again: git aitask-lock merge cleanup {task} --task-complete");
+        (MergeVerdict::CleanedPartial(cleaned), again)
     };
-    let next = format!("the reservation is kept; give it back: git aitask-lock merge release {task}");
+    let next = format!("the reservation is kept; {next}");
     Ok(Answer::of(vec![verdict.into()]).note([next]))
 }
 
@@ -153,7 +154,7 @@ fn remove_worktree(root: &MergeRoot, worktree: &Worktree) -> Result<Result<(), S
     let path = &worktree.path;
     if let Some(reason) = &worktree.locked {
         let reason = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-        let command = format!("git worktree unlock {}", shell::quote(path));
+        let command = format!("git -C {} worktree unlock {}", shell::quote(&root.path), shell::quote(path));
         return Ok(Err(format!("it is locked{reason}; {command}")));
     }
     if stands_in(path) {

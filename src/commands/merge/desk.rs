@@ -337,9 +337,7 @@ fn no_folder(error: &FileError, failure: Failure) -> Failure {
     match error.path.ancestors().find(ours) {
         None => failure,
         Some(path) => {
-            let mut away = path.as_os_str().to_owned();
-            away.push(".kept");
-            let (path, away) = (shell::quote(path), shell::quote(std::path::Path::new(&away)));
+            let (path, away) = (shell::quote(path), shell::quote(&files::free_name(path)));
             failure.hint(format!("a file stands where a folder belongs; to move it away: mv {path} {away}"))
         }
     }

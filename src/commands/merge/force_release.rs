@@ -70,19 +70,25 @@ fn look(desk: &Desk<'_>) -> Result<Answer, Failure> {
     let token = recovery::token(&look, &residue)?;
     let guard = recovery::leaked_guard(desk)?.map(|path| shell::quote(&path));
     let mut commands: Vec<String> = guard.iter().map(|_| desk.mutex.remove_guard()).collect();
+    let back = match &look.seen {
+        Seen::Taken(reservation) => {
+            let head = root.git.head_branch().map_err(|error| git_failure(&error))?;
+            recovery::would_go_back(&root, reservation, head.as_deref())
+        }
+        Seen::Free | Seen::Unreadable(_) => None,
+    };
+    let (back_to, ways) = back.unzip();
     if live == Liveness::Alive {
         // It would be refused.
         commands.clear();
     } else {
+        if residue.index_locked {
+            // Whether a git command still runs there is for people to see.
+            commands.push(format!("rm {}", shell::quote(&root.git.git_dir().join("index.lock"))));
+        }
+        commands.extend(ways.unwrap_or_default());
         commands.push(recovery::armed(desk, remedy, &token));
     }
-    let back_to = match &look.seen {
-        Seen::Taken(reservation) => {
-            let head = root.git.head_branch().map_err(|error| git_failure(&error))?;
-            reservation.strayed_from(head.as_deref()).map(str::to_owned)
-        }
-        Seen::Free | Seen::Unreadable(_) => None,
-    };
     let dry = DryRun {
         token,
         remedy,

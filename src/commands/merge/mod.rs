@@ -12,6 +12,7 @@ pub mod cleanup;
 pub mod desk;
 pub mod findings;
 pub mod force_release;
+pub mod foreseen;
 pub mod parked;
 pub mod recovery;
 pub mod release;

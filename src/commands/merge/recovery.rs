@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::desk::{Desk, git_failure, not_writable, unreadable};
-use super::root::nowhere_to_merge;
+use super::root::{moves, nowhere_to_merge};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::Liveness;
 use crate::domain::merge::branch::{full_name, short_name};
@@ -115,46 +115,85 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
         Ok(rescue) => rescue,
         Err(failed) => return Ok(MergeVerdict::RecoveryFailed(*failed)),
     };
-    if let Seen::Taken(reservation) = &look.seen
-        && let Err((branch, error)) = go_back(&git, reservation)
-    {
-        return Ok(MergeVerdict::RecoveryFailed(RecoveryFailed {
-            holder: Some(holder),
-            step: "head".to_owned(),
-            why: format!(
-                "HEAD of the shared root cannot go back to {branch}: {error}; the reservation is kept"
-            ),
-            rescue,
-            hints: [ways_back(&root, &branch), vec![desk.command("force-release")]].concat(),
-        }));
-    }
+    let went_back = match &look.seen {
+        Seen::Taken(reservation) => go_back(&git, reservation),
+        Seen::Free | Seen::Unreadable(_) => Ok(None),
+    };
+    let kept = match went_back {
+        Ok(went_back) => went_back.and_then(|went_back| went_back.kept),
+        Err((branch, error)) => {
+            return Ok(MergeVerdict::RecoveryFailed(RecoveryFailed {
+                holder: Some(holder),
+                step: "head".to_owned(),
+                why: format!(
+                    "HEAD of the shared root cannot go back to {branch}: {error}; the reservation is kept"
+                ),
+                rescue,
+                hints: [ways_back(&root, &branch), vec![desk.command("force-release")]].concat(),
+            }));
+        }
+    };
     // Last: until here the reservation says what was going on.
     held.remove().map_err(|error| not_writable(&error))?;
     failpoint::hit("recovery-removed");
     let remedy = residue::remedy_for(&residue);
-    Ok(MergeVerdict::ForceReleased(ForceReleased { holder, remedy, rescue }))
+    Ok(MergeVerdict::ForceReleased(ForceReleased { holder, remedy, rescue: rescue.or(kept) }))
+}
+
+/// What going back came to, where HEAD was elsewhere.
+pub struct WentBack {
+    /// What people have to know of it.
+    pub remark: String,
+    /// Commits that only HEAD had, and where they are saved.
+    pub kept: Option<Rescued>,
 }
 
 /// Brings HEAD of a clean shared root back to the branch that a lost session merged into, or names that
-/// branch and what git said. Returns what people have to know of it, where HEAD moved.
+/// branch and what git said. Commits that only a detached HEAD has are saved first.
 ///
 /// # Errors
 /// git would not.
-pub fn go_back(git: &Git, reservation: &Reservation) -> Result<Option<String>, (String, GitFailure)> {
+pub fn go_back(git: &Git, reservation: &Reservation) -> Result<Option<WentBack>, (String, GitFailure)> {
     let named = reservation.output_branch.as_deref().map(short_name).unwrap_or_default();
     let failed = |error| (named.to_owned(), error);
     let head = git.head_branch().map_err(failed)?;
-    match reservation.strayed_from(head.as_deref()) {
-        Some(branch) => git.go_back_to(branch).map_err(failed).map(|()| {
-            let found = head.as_deref().map_or("a commit without a branch", short_name);
-            Some(format!(
-                "the shared root was on {found}, and is on {named} again, where the lost session of task {} \
-                 merged; --into names another branch",
-                reservation.task
-            ))
-        }),
-        None => Ok(None),
+    let Some(branch) = reservation.strayed_from(head.as_deref()) else { return Ok(None) };
+    let found = head.as_deref().map_or("a commit without a branch", short_name);
+    let task = &reservation.task;
+    if git.resolve_ref(branch).map_err(failed)?.is_none() {
+        let remark = format!(
+            "the shared root stays on {found}: {named}, where the lost session of task {task} merged, is gone"
+        );
+        return Ok(Some(WentBack { remark, kept: None }));
     }
+    let kept = git.keep_head(task.as_str()).map_err(failed)?;
+    git.go_back_to(branch).map_err(failed)?;
+    let mut remark = format!(
+        "the shared root was on {found}, and is on {named} again, where the lost session of task {task} merged; \
+         --into names another branch"
+    );
+    if let Some(kept) = &kept {
+        remark.push_str(&format!(
+            ". The commits that no branch had are saved as {}; to keep them: {}",
+            kept.reference, kept.restore
+        ));
+    }
+    Ok(Some(WentBack { remark, kept }))
+}
+
+/// The branch that HEAD would go back to, if it is there, and the commands that let it.
+#[must_use]
+pub fn would_go_back(
+    root: &MergeRoot,
+    reservation: &Reservation,
+    head: Option<&str>,
+) -> Option<(String, Vec<String>)> {
+    let branch = reservation.strayed_from(head)?;
+    root.git.resolve_ref(branch).ok()??;
+    let mut commands = ways_back(root, short_name(branch));
+    // Going back itself is what the armed command does.
+    commands.pop();
+    Some((branch.to_owned(), commands))
 }
 
 /// The commands that do so by hand: away from the worktree that holds the branch, if one does, and back.
@@ -164,8 +203,10 @@ pub fn ways_back(root: &MergeRoot, branch: &str) -> Vec<String> {
     let elsewhere = root.others().unwrap_or_default().into_iter();
     let holds_it = elsewhere.filter(|worktree| worktree.branch.as_ref() == Some(&full));
     let away = holds_it.map(|worktree| format!("git -C {} switch --detach", shell::quote(&worktree.path)));
-    let back = format!("git -C {} switch {}", shell::quote(&root.path), shell::quote(Path::new(branch)));
-    away.chain([back]).collect()
+    let in_the_way = root.git.in_the_way(&format!("HEAD..{full}")).unwrap_or_default();
+    let there = shell::quote(&root.path);
+    let back = format!("git -C {there} switch --no-overwrite-ignore {}", shell::quote(Path::new(branch)));
+    away.chain(moves(root, &in_the_way)).chain([back]).collect()
 }
 
 /// What stands between the order and its being carried out.

@@ -12,7 +12,7 @@ use crate::domain::merge::verdict::{MergeVerdict, Refusal, StaleResidue};
 use crate::domain::task_id::TaskId;
 use crate::sys::git::GitFailure;
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot, SETTING};
-use crate::sys::shell;
+use crate::sys::{files, shell};
 
 /// Finds the worktree in which merges run, for a session that holds the reservation.
 ///
@@ -213,18 +213,25 @@ pub fn dirty(task: &TaskId, root: &MergeRoot, residue: &Residue) -> MergeVerdict
     })
 }
 
+/// As many files in the way are named each with a command.
+const MOVED: usize = 10;
+
+/// The commands that move files out of the way, each to a name that is free.
+#[must_use]
+pub fn moves(root: &MergeRoot, paths: &[String]) -> Vec<String> {
+    let moved = paths.iter().take(MOVED).map(|path| {
+        let path = root.path.join(path);
+        format!("move it away: mv {} {}", shell::quote(&path), shell::quote(&files::free_name(&path)))
+    });
+    moved.collect()
+}
+
 /// Ignored files stand where the merge would put its own.
 #[must_use]
 pub fn in_the_way(task: &TaskId, root: &MergeRoot, paths: &[String]) -> MergeVerdict {
-    let first = root.path.join(paths.first().map(String::as_str).unwrap_or_default());
-    let away = first.with_file_name(
-        first.file_name().map_or_else(String::new, |name| format!("{}.kept", name.to_string_lossy())),
-    );
+    let let_go = format!("or let them go: git aitask-lock merge run {task} -- --overwrite-ignore");
     MergeVerdict::DirtyTree(Refusal {
-        hints: vec![
-            format!("move them away: mv {} {}", shell::quote(&first), shell::quote(&away)),
-            format!("or let them go: git aitask-lock merge run {task} -- --overwrite-ignore"),
-        ],
+        hints: moves(root, paths).into_iter().chain([let_go]).collect(),
         ..refusal(
             task,
             &paths.join(","),

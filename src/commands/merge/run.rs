@@ -61,8 +61,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let ended = under(&desk, reservation, args.branch.as_deref(), &args.options)?;
     let mut answer = ended.answer;
     let branch = args.branch.as_deref();
-    let again = Again { given_back: false, task: &args.task, branch, into: None, options: &args.options };
-    again.name_in_all(&mut answer.verdicts);
+    let again = Again { verb: "run", task: &args.task, branch, into: None, options: &args.options };
+    again.name_in_all(&mut answer.verdicts, true);
     Ok(answer)
 }
 
@@ -139,6 +139,12 @@ pub fn under(
     desk.rewrite(&reservation)?;
     let limit =
         if context.global.timeout.is_some() { context.deadline() } else { clock::deadline_in(Duration::MAX) };
+    // Before HEAD moves: a refusal changes nothing.
+    let looking = root.git.until(clock::deadline_in(LOOKING));
+    let ignored = overwritten(&looking, &plan.output, &plan.task_branch, options).map_err(failed)?;
+    if !ignored.is_empty() {
+        return Ok(Ended::refused(root::in_the_way(&task, &root, &ignored)));
+    }
     if let Some(refused) = stand_on(&task, &root, &plan, limit).map_err(failed)? {
         return Ok(Ended::refused(refused));
     }
@@ -153,9 +159,8 @@ pub fn under(
         }
     };
 
-    let overwrite = options.iter().any(|option| option == "--overwrite-ignore");
-    let in_the_way =
-        if overwrite { Vec::new() } else { git.ignored_in_the_way(&task_tip).map_err(failed)? };
+    // What is ignored may be another matter on this branch.
+    let in_the_way = overwritten(&git, "HEAD", &task_tip, options).map_err(failed)?;
     if !in_the_way.is_empty() {
         return Ok(Ended::refused(root::in_the_way(&task, &root, &in_the_way)));
     }
@@ -183,6 +188,22 @@ pub fn under(
     }
     let answer = told(&task, &root, &plan, merged, observed, leftover);
     Ok(Ended { answer, refused_before: false })
+}
+
+/// Ignored files that a merge would overwrite, where it was not told to.
+///
+/// # Errors
+/// git cannot tell.
+pub fn overwritten(
+    git: &Git,
+    into: &str,
+    tip: &str,
+    options: &[OsString],
+) -> Result<Vec<String>, GitFailure> {
+    if options.iter().any(|option| option == "--overwrite-ignore") {
+        return Ok(Vec::new());
+    }
+    git.ignored_in_the_way(into, tip)
 }
 
 /// Puts HEAD on the output branch, and makes sure that it is there: the refusal if not.
@@ -218,7 +239,12 @@ fn stand_on(
     }
     let now = head.as_deref().map_or("a detached HEAD", short_name);
     let quoted = shell::quote(std::path::Path::new(branch));
-    let hints = vec![format!("{there} switch {quoted}"), format!("git aitask-lock merge run {task}")];
+    let again = [
+        format!("{there} switch --no-overwrite-ignore {quoted}"),
+        format!("git aitask-lock merge run {task}"),
+    ];
+    let in_the_way = git.in_the_way(&format!("HEAD..{}", plan.output)).unwrap_or_default();
+    let hints = root::moves(root, &in_the_way).into_iter().chain(again).collect();
     let refusal = |why| Refusal { hints, ..root::refusal(task, branch, why) };
     Ok(Some(match said {
         Some(said) => MergeVerdict::PreflightCheckoutFailed(refusal(format!(
@@ -237,7 +263,7 @@ fn orphaned(task: &TaskId, root: &MergeRoot) -> Result<Option<MergeVerdict>, Git
         return Ok(None);
     }
     let Some(oid) = git.oid("HEAD")? else { return Ok(None) };
-    if git.is_kept(&oid)? {
+    if git.is_kept(&oid, &["refs/heads", "refs/remotes", "refs/tags"])? {
         return Ok(None);
     }
     let name = oid.get(..12).unwrap_or(&oid);
@@ -327,7 +353,19 @@ fn told(
                 Err(failure) => (None, failure.to_string()),
             };
             let residue = observed.residue;
-            let failed = MergeFailed { task, code, said, residue, root: shell::quote(&root.path) };
+            let looking = root.git.until(clock::deadline_in(LOOKING));
+            let range = format!("HEAD...{}", plan.task_branch);
+            let in_the_way =
+                if residue.is_clean() { looking.in_the_way(&range).unwrap_or_default() } else { Vec::new() };
+            let failed = MergeFailed {
+                again: format!("git aitask-lock merge run {task}"),
+                moves: root::moves(root, &in_the_way),
+                task,
+                code,
+                said,
+                residue,
+                root: shell::quote(&root.path),
+            };
             Answer::of(vec![MergeVerdict::MergeFailed(failed).into()])
         }
     }

@@ -7,7 +7,7 @@ use crate::domain::lock::State;
 use crate::domain::task_id::TaskId;
 use crate::owner;
 use crate::render::escape::for_terminal;
-use crate::render::human;
+use crate::render::{Carried, human};
 use crate::sys::terminal;
 
 /// Says on standard error, before anything is merged, that another session holds the task's lock. A
@@ -17,7 +17,9 @@ pub fn tell_if_displaced(context: &Context, task: &TaskId) {
         return;
     }
     if let Some(line) = displaced(context, task) {
-        terminal::tell(&line);
+        let directory = context.global.directory.as_ref().map(|dir| dir.to_string_lossy());
+        let place = Carried::of(directory.as_deref(), context.global.remote.as_deref(), None);
+        terminal::tell(&place.ours(&line));
     }
     // Looking took none of the time for the merge.
     context.restart_deadline();

@@ -86,6 +86,9 @@ pub struct Busy {
     /// The command that takes the guard away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remove_guard: Option<String>,
+    /// The whole command that waits longer.
+    #[serde(skip)]
+    pub again: String,
 }
 
 /// The shared root is not clean.
@@ -231,6 +234,12 @@ pub struct MergeFailed {
     pub residue: Residue,
     /// The shared root.
     pub root: String,
+    /// The commands that move files out of its way.
+    #[serde(skip)]
+    pub moves: Vec<String>,
+    /// The whole command that tries again.
+    #[serde(skip)]
+    pub again: String,
 }
 
 /// Undone, and given back.

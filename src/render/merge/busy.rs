@@ -16,7 +16,7 @@ pub(super) fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
     let (what, hint) = match busy.why {
         BusyWhy::Alive => (
             format!("task {name} holds the merge reservation: {who}{waited}"),
-            format!("wait longer: git aitask-lock merge claim {} --wait 5m", busy.task),
+            format!("wait longer: {}", busy.again),
         ),
         BusyWhy::Unknown => (
             format!(
@@ -41,7 +41,7 @@ pub(super) fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
         ),
         BusyWhy::Queue => (
             format!("others wait for the merge reservation before task {}{waited}", busy.task),
-            format!("queue for it: git aitask-lock merge claim {} --wait 5m", busy.task),
+            format!("queue for it: {}", busy.again),
         ),
         BusyWhy::Superseded => (
             format!(
@@ -59,7 +59,7 @@ pub(super) fn busy_text(busy: &Busy, view: &View, stderr: &mut String) {
         ),
         BusyWhy::QueueRemoved => (
             format!("somebody removed the place of task {} in the queue{waited}", busy.task),
-            format!("queue again: git aitask-lock merge claim {}", busy.task),
+            format!("queue again: {}", busy.again),
         ),
     };
     stderr.push_str(&style::refused(&what));

@@ -133,10 +133,9 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                     failed.root
                 )));
             } else if failed.residue.is_clean() {
-                stderr.push_str(&style::hint(&format!(
-                    "nothing was changed; to try again: git aitask-lock merge run {}",
-                    failed.task
-                )));
+                hints(&failed.moves, stderr);
+                stderr
+                    .push_str(&style::hint(&format!("nothing was changed; to try again: {}", failed.again)));
             }
             stderr
                 .push_str(&style::hint(&format!("to give up: git aitask-lock merge abort {}", failed.task)));

@@ -244,6 +244,7 @@ mod tests {
             waited: 3,
             holder: Some(holder()),
             guard: None,
+            again: String::new(),
             remove_guard: None,
         };
         let unmerged = Residue { unmerged: vec!["f".to_owned()], ..Residue::default() };

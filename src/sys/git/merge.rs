@@ -72,14 +72,13 @@ impl Git {
         Ok(if answer.ok() { answer.line().lines().map(str::to_owned).collect() } else { Vec::new() })
     }
 
-    /// Whether a branch, a remote branch or a tag has a commit in its history.
+    /// Whether a reference of these places (`refs/heads`, …) has a commit in its history.
     ///
     /// # Errors
     /// git cannot tell.
-    pub fn is_kept(&self, oid: &str) -> Result<bool, GitFailure> {
+    pub fn is_kept(&self, oid: &str, places: &[&str]) -> Result<bool, GitFailure> {
         let args = ["for-each-ref", "--count=1", "--contains", oid, "--format=%(refname)"];
-        let places = ["refs/heads", "refs/remotes", "refs/tags"];
-        let answer = self.run(Hooks::Off, &[&args[..], &places].concat())?;
+        let answer = self.run(Hooks::Off, &[&args[..], places].concat())?;
         if !answer.ok() {
             return Err(GitFailure::of_exit("for-each-ref", answer.code, &answer.stderr));
         }
@@ -126,14 +125,33 @@ impl Git {
         self.run_with(Hooks::AsConfigured, &args, &[(mark.0.into(), mark.1.into())], None)
     }
 
-    /// Ignored files that stand where a merge of a commit into HEAD would put files of its own: git
+    /// Ignored files that stand where a merge of one commit into another would put files of its own: git
     /// overwrites those without a word.
     ///
     /// # Errors
     /// git could not be asked.
-    pub fn ignored_in_the_way(&self, oid: &str) -> Result<Vec<String>, GitFailure> {
-        let range = format!("HEAD...{oid}");
-        let args = ["diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", range.as_str(), "--"];
+    pub fn ignored_in_the_way(&self, into: &str, oid: &str) -> Result<Vec<String>, GitFailure> {
+        let there = self.in_the_way(&format!("{into}...{oid}"))?;
+        if there.is_empty() {
+            return Ok(there);
+        }
+        let input = there.iter().flat_map(|path| [path.as_bytes(), &b"\0"[..]].concat()).collect();
+        let answer = self.run_with(Hooks::Off, &["check-ignore", "-z", "--stdin"], &[], Some(input))?;
+        match answer.code {
+            0 | 1 => {}
+            code => return Err(GitFailure::of_exit("check-ignore", code, &answer.stderr)),
+        }
+        let paths = answer.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty());
+        Ok(paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+
+    /// Files, ignored or not, that stand where a checkout (`HEAD..<commit>`) or a merge (`HEAD...<commit>`)
+    /// would put files of its own.
+    ///
+    /// # Errors
+    /// git could not be asked.
+    pub fn in_the_way(&self, range: &str) -> Result<Vec<String>, GitFailure> {
+        let args = ["diff", "--name-only", "-z", "--no-renames", "--diff-filter=A", range, "--"];
         let added = self.run(Hooks::Off, &args)?;
         // Histories without a common commit: git refuses them, or was told not to.
         if !added.ok() {
@@ -155,17 +173,7 @@ impl Git {
             there.extend(file_above.or_else(|| kind(path).map(|_| path)));
         }
         there.dedup();
-        if there.is_empty() {
-            return Ok(Vec::new());
-        }
-        let input = there.iter().flat_map(|path| [path, &b"\0"[..]].concat()).collect();
-        let answer = self.run_with(Hooks::Off, &["check-ignore", "-z", "--stdin"], &[], Some(input))?;
-        match answer.code {
-            0 | 1 => {}
-            code => return Err(GitFailure::of_exit("check-ignore", code, &answer.stderr)),
-        }
-        let paths = answer.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty());
-        Ok(paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+        Ok(there.into_iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect())
     }
 
     /// Commits of `new` that neither `old` nor `without` has, by first parents, newest first, each with

@@ -59,6 +59,26 @@ impl Git {
         Ok(Rescued { reference, commit, restore })
     }
 
+    /// Saves the commit of a detached HEAD under [`NAMESPACE`], where no reference has it: HEAD is about to
+    /// leave it.
+    ///
+    /// # Errors
+    /// It is not saved: HEAD may not leave it then.
+    pub fn keep_head(&self, label: &str) -> Result<Option<Rescued>, GitFailure> {
+        if self.head_branch()?.is_some() {
+            return Ok(None);
+        }
+        let Some(commit) = self.oid("HEAD")? else { return Ok(None) };
+        if self.is_kept(&commit, &["refs/heads", "refs/remotes", "refs/tags", NAMESPACE])? {
+            return Ok(None);
+        }
+        let reference = reference(label)?;
+        self.swap_ref(&reference, None, &commit, "aitask-lock: rescue")?;
+        let name = commit.get(..12).unwrap_or(&commit);
+        let restore = format!("git -C {} branch kept-{name} {commit}", shell::quote(self.work_dir()));
+        Ok(Some(Rescued { reference, commit, restore }))
+    }
+
     /// The command that brings rescued files back. It deletes nothing, and it names the files, so that
     /// what was merged since stays as it is.
     fn restore_command(&self, commit: &str, head: Option<&str>) -> Result<String, GitFailure> {

@@ -1,0 +1,59 @@
+//! Before the mutex is taken over from a lost session: whether what is asked for would be refused once it
+//! is. Then nothing is taken over, since a refusal changes nothing.
+
+use super::again::Again;
+use super::desk::{Desk, git_failure, not_clean};
+use super::root::{facts, in_the_way, told};
+use super::run::overwritten;
+use crate::domain::failure::Failure;
+use crate::domain::merge::preflight;
+use crate::domain::merge::rules::Seen;
+use crate::domain::merge::verdict::{Holder, MergeVerdict};
+use crate::sys::git::worktree::MergeRoot;
+
+/// The refusal, if there is one. `holder` is the lost session, `task_branch` the branch to merge by full name.
+///
+/// # Errors
+/// git cannot tell how the shared root stands.
+pub fn refusal(
+    desk: &Desk<'_>,
+    again: &Again<'_>,
+    task_branch: Option<&str>,
+    root: &MergeRoot,
+    seen: &Seen,
+    holder: Option<Holder>,
+) -> Result<Option<MergeVerdict>, Failure> {
+    let git = root.git.until(desk.deadline());
+    let failed = |error| git_failure(&error);
+    let residue = git.residue().map_err(failed)?;
+    if !residue.is_clean() {
+        return Ok(Some(not_clean(desk, again.task, root, residue, holder)));
+    }
+    let head = git.head_branch().map_err(failed)?;
+    // Where HEAD will stand once it has gone back.
+    let head = match seen {
+        Seen::Taken(reservation) => reservation.strayed_from(head.as_deref()).map(str::to_owned).or(head),
+        Seen::Free | Seen::Unreadable(_) => head,
+    };
+    let mut facts = facts(desk.context, root, again.into.or(head.as_deref()), task_branch).map_err(failed)?;
+    facts.head = head;
+    let decided = if again.verb == "begin" {
+        preflight::decide(again.task, &facts).map(Some)
+    } else {
+        preflight::output_branch(facts.output.as_ref(), &facts.lock_branch).map(|_| None)
+    };
+    let mut verdict = match decided {
+        Err(why) => told(desk, again.task, why, root, residue),
+        Ok(None) => return Ok(None),
+        Ok(Some(plan)) => {
+            let ignored =
+                overwritten(&git, &plan.output, &plan.task_branch, again.options).map_err(failed)?;
+            if ignored.is_empty() {
+                return Ok(None);
+            }
+            in_the_way(again.task, root, &ignored)
+        }
+    };
+    again.name_in(&mut verdict, false);
+    Ok(Some(verdict))
+}
