@@ -25,7 +25,7 @@ pub fn printed(output: &Output) -> Vec<String> {
 }
 
 fn is_command(text: &str) -> bool {
-    ["git ", "rm ", "rmdir ", "mv ", "kill ", "ps ", "export ", "unset "]
+    ["git ", "rm ", "rmdir ", "mv ", "chmod ", "kill ", "ps ", "export ", "unset "]
         .iter()
         .any(|program| text.starts_with(program))
 }

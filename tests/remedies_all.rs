@@ -73,7 +73,7 @@ const NO_REMEDIES: &[(&str, &str, &str)] = &[
 ];
 
 /// What a printed command of ours begins with, as it stands in the source.
-const BEGINNINGS: [&str; 20] = [
+const BEGINNINGS: &[&str] = &[
     "git aitask-lock ",
     "git -C ",
     "git config ",
@@ -88,6 +88,8 @@ const BEGINNINGS: [&str; 20] = [
     "rm ",
     "rmdir ",
     "mv ",
+    "chmod ",
+    "git branch ",
     "kill ",
     "ps ",
     "ls ",

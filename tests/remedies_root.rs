@@ -338,6 +338,12 @@ pub fn of_commits_by_hand() {
     let partly = told(&scene, &["hook", "status"], 1);
     all_succeed(&scene, &partly);
     told(&scene, &["hook", "status"], 0);
+    let hook = root.git_dir().join("hooks/pre-commit");
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(&hook, readable).unwrap();
+    let damaged = told(&scene, &["hook", "install"], 128);
+    all_succeed(&scene, &damaged);
+    told(&scene, &["hook", "status"], 0);
     // A commit while another session merges.
     let mut other = Session::start();
     root.lock(&["merge", "claim", "41"]).session(&other).go().expect("MERGE_CLAIMED", 0);

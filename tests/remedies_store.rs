@@ -167,6 +167,28 @@ pub fn of_what_doctor_finds_in_the_repository() {
     resolves("worktree");
     repo.git(&["switch", "-q", "aitask-locks"]);
     resolves("worktree");
+    // What stands in the place of ours.
+    let folder = repo.git_dir().join("aitask-lock");
+    _ = std::fs::remove_dir_all(&folder);
+    std::fs::write(&folder, "").unwrap();
+    resolves("leftovers");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("queue"), "").unwrap();
+    resolves("leftovers");
+    // A reservation that cannot be read: the printed dry run prints the command that removes it.
+    std::fs::write(folder.join("merge.yaml"), "not yaml: [").unwrap();
+    let shown = paste(&repo, &session, &remedy("leftovers").unwrap());
+    let armed = crate::merge_ladder::commands(&shown).remove(0);
+    assert_eq!(paste(&repo, &session, &armed).code(), 0, "{armed}");
+    assert_eq!(remedy("leftovers"), None);
+    // A branch whose name leaves no place for the lock branch.
+    let fresh = lab.alone("fresh");
+    fresh.git(&["branch", "aitask-locks/x"]);
+    refused(&fresh, &session, &["claim", "1", "--timeout", "1s"], 128);
+    let told = fresh.human(&["doctor", "--json"]).session(&session).go();
+    let rename = crate::remedies_here::found(&told, "references").unwrap();
+    assert_eq!(paste(&fresh, &session, &rename).code(), 0, "{rename}");
+    refused(&fresh, &session, &["claim", "1"], 0);
 }
 
 #[test]

@@ -129,6 +129,14 @@ fn install(context: &Context) -> Result<Answer, Failure> {
         let state = found.as_ref().map_or(State::None, |found| hook::state(&found.content, found.executable));
         match (state, found) {
             (State::Installed, _) => {}
+            (State::Damaged, Some(found)) if hook::state(&found.content, true) == State::Installed => {
+                let path = folder.path().join(name);
+                let message = format!("the hook {} is not executable, so it is not in force", path.display());
+                let command = format!("chmod +x {}", crate::sys::shell::quote(&path));
+                return Err(Failure::new(FailureKind::NotWritable, message)
+                    .detail("damaged_hook")
+                    .hint(command));
+            }
             (State::Damaged, _) => {
                 return Err(damaged(&place, name, "has our block in it, but not in force"));
             }

@@ -38,7 +38,8 @@ pub struct View {
 }
 
 /// Commands of git that are printed for the repository at hand.
-const OF_GIT: [&str; 5] = ["git config ", "git ls-remote ", "git fsck", "git remote ", "git worktree "];
+const OF_GIT: [&str; 6] =
+    ["git branch ", "git config ", "git ls-remote ", "git fsck", "git remote ", "git worktree "];
 
 /// Options of this command that the printed ones carry on, so that they reach the same lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

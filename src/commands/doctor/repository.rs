@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::hook;
 use crate::context::Context;
 use crate::domain::finding::{self, Finding};
+use crate::domain::merge::rules::Seen;
 use crate::store::mutex::Mutex;
 use crate::store::queue;
 use crate::sys::{files, flock, place};
@@ -74,6 +75,9 @@ fn writable(common: &Path) -> Finding {
     const CHECK: &str = "writable";
     for folder in [common.to_owned(), common.join("objects"), common.join("refs"), common.join("aitask-lock")]
     {
+        if folder.is_file() {
+            continue;
+        }
         if let Some(why) = place::not_writable(&folder) {
             return Finding::problem(CHECK, format!("{} cannot be written: {why}", folder.display()))
                 .mend(format!("ls -ld {}", quoted(&folder)));
@@ -91,13 +95,26 @@ fn leftovers(mutex: &Mutex) -> Vec<Finding> {
         let text = "a guard of the merge mutex is left over from a recovery that was killed";
         findings.push(Finding::problem(CHECK, text).mend(mutex.remove_guard()));
     }
+    let queue = folder.join(queue::FOLDER);
+    for place in [folder, &queue] {
+        if place.symlink_metadata().is_ok_and(|data| !data.is_dir()) {
+            let text = format!("{} stands where a folder of ours belongs", place.display());
+            let away = format!("mv {} {}", quoted(place), quoted(&files::free_name(place)));
+            findings.push(Finding::problem(CHECK, text).mend(away));
+        }
+    }
+    if let Ok(look) = mutex.look()
+        && let Seen::Unreadable(damage) = look.seen
+    {
+        let text = format!("the merge reservation is held, but {damage}: nobody gets it");
+        findings.push(Finding::problem(CHECK, text).mend("git aitask-lock merge force-release"));
+    }
     let names = place::names(folder);
     for name in names.into_iter().filter(|name| files::is_temporary(name)) {
         let path = folder.join(&name);
         let text = format!("{} is left over from a command that was killed", path.display());
         findings.push(Finding::note(CHECK, text).mend(format!("rm {}", quoted(&path))));
     }
-    let queue = folder.join(queue::FOLDER);
     let dead = |name: &std::ffi::OsString| matches!(flock::is_held(&queue.join(name)), Ok(false));
     let dead = place::names(&queue).into_iter().filter(dead).count();
     if dead > 0 {
@@ -125,7 +142,25 @@ fn stuck_references(context: &Context) -> Vec<Finding> {
         );
         Finding::problem("references", text).mend(format!("rm {}", quoted(&file)))
     };
-    stuck.map(finding).collect()
+    let mut findings: Vec<Finding> = stuck.map(finding).collect();
+    if matches!(context.arbiter(), Ok(None)) {
+        findings.extend(below(context));
+    }
+    findings
+}
+
+/// Branches whose names leave no place for the lock branch.
+fn below(context: &Context) -> Vec<Finding> {
+    let folder = format!("{}/", context.branch_name());
+    let branches = context.git().branches().unwrap_or_default();
+    let below = branches.into_iter().filter(|branch| branch.name.starts_with(&folder));
+    let finding = |name: &str| {
+        let text = format!("the branch {name} leaves no place for the lock branch");
+        let (old, new) = (Path::new(name), name.replacen('/', "-", 1));
+        let rename = format!("git branch -m {} {}", quoted(old), quoted(Path::new(&new)));
+        Finding::problem("references", text).mend(rename)
+    };
+    below.map(|branch| finding(&branch.name)).collect()
 }
 
 fn hooks(context: &Context) -> Finding {

@@ -3,6 +3,7 @@
 
 use super::busy::busy_text;
 use super::dry_run;
+use crate::domain::liveness::Liveness;
 use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{
     Holder, MergeClaimed, MergeVerdict, RecoveryFailed, Refusal, Remedied, Rescued, Standing, Waiter,
@@ -72,7 +73,11 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                 "another session holds the reservation for task {task}: {}",
                 who(holder, view)
             )));
-            stderr.push_str(&style::hint("if that session is gone: git aitask-lock merge force-release"));
+            let hint = match holder.pid.filter(|_| holder.liveness == Liveness::Alive) {
+                Some(pid) => format!("see what it does: ps -fp {pid}"),
+                None => "if that session is gone: git aitask-lock merge force-release".to_owned(),
+            };
+            stderr.push_str(&style::hint(&hint));
         }
         MergeVerdict::HolderIncomplete { holder, .. } => {
             let why =
