@@ -210,12 +210,14 @@ fn step(
         Ruling::Wait(_) if wait.is_queued() => return Ok(view.wait(desk.here())),
         _ => {}
     }
-    // What a lost session left in the shared root is found out before anything is touched.
+    // What a lost session left in the shared root, and what would be refused there, is found out before
+    // anything is touched.
     if view.ruling != Ruling::Again
         && matches!(view.live, Liveness::Dead(_))
-        && let Some(refusal) = stands_against(desk, ask, root, &view)?
+        && let Some(refusal) =
+            foreseen::refusal(desk, &ask.again, ask.task_branch, root, &view.look.seen, view.holder())?
     {
-        return Ok(refusal);
+        return Ok(Step::Refused(Box::new(refusal)));
     }
 
     let held = desk.hold_until(wait.patience())?;
@@ -264,7 +266,7 @@ fn reclaim(
     if !matches!(view.live, Liveness::Dead(_)) {
         return Ok(view.wait(desk.here()));
     }
-    if let Some(refusal) = stands_against(desk, ask, root, &view)? {
+    if let Some(refusal) = residue(desk, ask, root, &view)? {
         return Ok(refusal);
     }
     if let Seen::Taken(reservation) = &view.look.seen {
@@ -293,15 +295,11 @@ fn reclaim(
     taken
 }
 
-/// What would refuse a takeover, found out before anything is touched.
-fn stands_against(
-    desk: &Desk<'_>,
-    ask: &Ask<'_>,
-    root: &MergeRoot,
-    view: &View,
-) -> Result<Option<Step>, Failure> {
-    let refusal = foreseen::refusal(desk, &ask.again, ask.task_branch, root, &view.look.seen, view.holder())?;
-    Ok(refusal.map(|verdict| Step::Refused(Box::new(verdict))))
+/// The refusal, where a lost session left something in the shared root.
+fn residue(desk: &Desk<'_>, ask: &Ask<'_>, root: &MergeRoot, view: &View) -> Result<Option<Step>, Failure> {
+    let residue = root.git.until(desk.deadline()).residue().map_err(|error| git_failure(&error))?;
+    let refused = |residue| not_clean(desk, ask.task, root, residue, view.holder());
+    Ok((!residue.is_clean()).then(|| Step::Refused(Box::new(refused(residue)))))
 }
 
 fn publish(

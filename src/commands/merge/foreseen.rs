@@ -3,10 +3,10 @@
 
 use super::again::Again;
 use super::desk::{Desk, git_failure, not_clean};
-use super::root::{facts, in_the_way, told};
+use super::root::{asked, facts, in_the_way, told};
 use super::run::overwritten;
 use crate::domain::failure::Failure;
-use crate::domain::merge::preflight;
+use crate::domain::merge::preflight::{self, Facts};
 use crate::domain::merge::rules::Seen;
 use crate::domain::merge::verdict::{Holder, MergeVerdict};
 use crate::sys::git::worktree::MergeRoot;
@@ -35,12 +35,13 @@ pub fn refusal(
         Seen::Taken(reservation) => reservation.strayed_from(head.as_deref()).map(str::to_owned).or(head),
         Seen::Free | Seen::Unreadable(_) => head,
     };
-    let mut facts = facts(desk.context, root, again.into.or(head.as_deref()), task_branch).map_err(failed)?;
-    facts.head = head;
+    let output = again.into.or(head.as_deref());
     let decided = if again.verb == "begin" {
-        preflight::decide(again.task, &facts).map(Some)
+        let facts = facts(desk.context, root, output, task_branch).map_err(failed)?;
+        preflight::decide(again.task, &Facts { head, ..facts }).map(Some)
     } else {
-        preflight::output_branch(facts.output.as_ref(), &facts.lock_branch).map(|_| None)
+        let asked = output.map(|name| asked(root, name)).transpose().map_err(failed)?;
+        preflight::output_branch(asked.as_ref(), &desk.context.branch).map(|_| None)
     };
     let mut verdict = match decided {
         Err(why) => told(desk, again.task, why, root, residue),

@@ -103,7 +103,11 @@ pub fn facts(
     Ok(Facts { residue, head, output, task_branch, branches, lock_branch, elsewhere })
 }
 
-fn asked(root: &MergeRoot, name: &str) -> Result<Asked, GitFailure> {
+/// What there is of a branch that was asked for.
+///
+/// # Errors
+/// git cannot tell.
+pub fn asked(root: &MergeRoot, name: &str) -> Result<Asked, GitFailure> {
     let full = full_name(name);
     // Asked exactly: what a name could also mean is never taken for the branch.
     let tip = root.git.resolve_ref(&full)?;
