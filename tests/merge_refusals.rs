@@ -86,6 +86,24 @@ fn commits_that_only_the_lost_sessions_head_has_are_saved() {
     }
 }
 
+/// The dry run's commands are commands, and nothing else.
+#[test]
+fn what_stands_in_the_way_of_going_back_is_moved() {
+    let lab = Lab::empty();
+    let scene = Scene::apart(&lab);
+    scene.root.git(&["branch", "aside"]);
+    scene.root.commit("later", "tracked on main\n");
+    lost(&scene.root);
+    scene.root.git(&["switch", "-q", "aside"]);
+    scene.write("later", "untracked\n");
+    for command in merge_ladder::printed(&scene.root) {
+        let ran = paste(&scene.root, &scene.session, &command);
+        assert_eq!(ran.code(), 0, "{command}\n{ran}");
+    }
+    assert_eq!((scene.status().as_str(), scene.read("later.kept")), ("FREE", b"untracked\n".to_vec()));
+    assert_eq!(scene.root.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+}
+
 #[test]
 fn a_branch_that_is_gone_is_not_gone_back_to() {
     let lab = Lab::empty();

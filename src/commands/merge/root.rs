@@ -225,7 +225,7 @@ const MOVED: usize = 10;
 pub fn moves(root: &MergeRoot, paths: &[String]) -> Vec<String> {
     let moved = paths.iter().take(MOVED).map(|path| {
         let path = root.path.join(path);
-        format!("move it away: mv {} {}", shell::quote(&path), shell::quote(&files::free_name(&path)))
+        format!("mv {} {}", shell::quote(&path), shell::quote(&files::free_name(&path)))
     });
     moved.collect()
 }
