@@ -74,6 +74,25 @@ fn no_answer_rests_on_words_alone() {
 }
 
 #[test]
+fn a_first_claim_needs_no_protocol_that_says_what_is_missing() {
+    for protocol in ["0", "1", "2"] {
+        for round in 0..10 {
+            let lab = Lab::new();
+            let repo = lab.clone("a");
+            repo.git(&["config", "protocol.version", protocol]);
+            // A path is served without the helper that a file:// address gets.
+            if round % 2 == 0 {
+                repo.git(&["config", "remote.origin.url", lab.path("server.git").to_str().unwrap()]);
+            }
+            let session = Session::start();
+            repo.lock(&["check", "42"]).go().expect("LOCK_ERROR", 10);
+            repo.lock(&["claim", "42"]).session(&session).go().expect("CLAIMED", 0);
+            assert_eq!(lab.server().lock_files(), ["t42_lock.yaml"], "protocol {protocol}");
+        }
+    }
+}
+
+#[test]
 fn credentials_that_are_missing_or_wrong() {
     let lab = Lab::new();
     let repo = lab.clone("a");

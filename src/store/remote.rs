@@ -136,8 +136,8 @@ impl<'a> RemoteStore<'a> {
         Ok(Tip::At(now))
     }
 
-    /// Fetches the branch; what git says where there may be none. git has no exit status of its own
-    /// for that, and its words name no other cause then.
+    /// Fetches the branch; how that failed where there may be none. git has no exit status of its own
+    /// for that, and what it says depends on the protocol, on timing, and on what the server adds.
     fn fetch_or_miss(&self) -> Result<Option<GitFailure>, StoreError> {
         let mut tries = 0;
         loop {
@@ -151,7 +151,7 @@ impl<'a> RemoteStore<'a> {
                 Err(failure) if failure.cause == Cause::RefLocked => {
                     return Err(StoreError::RefLocked(failure.said));
                 }
-                Err(failure) if failure.cause == Cause::Other => return Ok(Some(failure)),
+                Err(failure) if failure.cause.is_read_from_words() => return Ok(Some(failure)),
                 Err(failure) => return Err(StoreError::Fetch(failure)),
             }
         }

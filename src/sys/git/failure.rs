@@ -51,6 +51,13 @@ impl Cause {
         }
     }
 
+    /// Whether only git's words tell this cause: git ended by itself, with a status that many failures
+    /// share.
+    #[must_use]
+    pub fn is_read_from_words(self) -> bool {
+        !matches!(self, Self::NotStarted | Self::TimedOut | Self::Killed(_))
+    }
+
     /// Whether git gave up before anything could have reached the server.
     #[must_use]
     pub fn before_anything_was_sent(self) -> bool {
@@ -114,7 +121,6 @@ impl fmt::Display for GitFailure {
 
 impl std::error::Error for GitFailure {}
 
-/// Reads the cause out of git's English words (the locale is fixed). Unknown words are `Other`.
 /// How git is made to trust the folder that it names in what it said; `asked` where it names none.
 #[must_use]
 pub fn trust(said: &str, asked: &Path) -> String {
@@ -123,6 +129,7 @@ pub fn trust(said: &str, asked: &Path) -> String {
     format!("make git trust the folder: git config --global --add safe.directory {folder}")
 }
 
+/// Reads the cause out of git's English words (the locale is fixed). Unknown words are `Other`.
 fn cause_of(said: &str) -> Cause {
     let has = |needles: &[&str]| needles.iter().any(|needle| said.contains(needle));
     if has(&["detected dubious ownership"]) {
