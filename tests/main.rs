@@ -57,6 +57,8 @@ mod merge_mutex;
 mod merge_ladder;
 // Killed at every step, and many at once.
 mod merge_storm;
+// A model of the mutex, over all interleavings.
+mod model_mutex;
 // The manual says what the program does.
 mod manual;
 // The TAB key in real shells.
