@@ -178,6 +178,11 @@ impl Context {
         self.deadline.set(Instant::now() + self.timeout);
     }
 
+    /// Shortens the time limit, where less than the usual patience is right.
+    pub fn limit_deadline(&self, most: Duration) {
+        self.deadline.set(self.deadline().min(Instant::now() + most));
+    }
+
     /// A sealed git for this repository.
     #[must_use]
     pub fn git(&self) -> Git {

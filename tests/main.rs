@@ -48,6 +48,10 @@ mod merge_layouts;
 mod merge_after;
 // `hook install|uninstall|status`.
 mod merge_hooks;
+// The recipes of the README, for the tests that run them.
+mod recipes;
+// `hook install --tasks`, with and without hook managers.
+mod task_hooks;
 // Nothing that is discarded is lost.
 mod merge_refusals;
 mod merge_rescue;

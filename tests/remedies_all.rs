@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{manifest_dir, printed};
-use crate::{remedies, remedies_here, remedies_merge, remedies_root, remedies_store};
+use crate::{remedies, remedies_here, remedies_merge, remedies_root, remedies_store, task_hooks};
 
 /// All walks. Each is a test of its own, too.
 const WALKS: &[fn()] = &[
@@ -53,6 +53,7 @@ const WALKS: &[fn()] = &[
     remedies_root::of_a_living_holder_and_from_elsewhere,
     remedies_root::of_a_bare_repository_without_a_worktree,
     remedies_root::of_commits_by_hand,
+    task_hooks::of_a_tasks_branch,
 ];
 
 /// Texts that name a command and are no remedy: where they stand, how they begin, and why.

@@ -15,6 +15,7 @@ use git_aitask_lock::domain::merge::residue::{Operation, Remedy, Residue};
 use git_aitask_lock::domain::merge::verdict as merge;
 use git_aitask_lock::domain::merge::verdict::{BusyWhy, Holder, MergeVerdict, Refusal};
 use git_aitask_lock::domain::record::Damage;
+use git_aitask_lock::domain::task_guard::Enforced;
 use git_aitask_lock::domain::task_id::TaskId;
 use git_aitask_lock::domain::verdict::{
     AnchorReport, Changed, Forced, HeldBack, NotHeld, Reason, Refused, Released, Retaken, Taken, Verdict,
@@ -216,6 +217,7 @@ fn reports() -> Vec<Verdict> {
             .zip(states)
             .map(|(name, state)| Hook { name: (*name).to_owned(), state })
             .collect(),
+        tasks: if states[0] == hook::State::Installed { Enforced::Held } else { Enforced::Off },
     };
     all.extend(
         [
@@ -232,6 +234,12 @@ fn reports() -> Vec<Verdict> {
             HookVerdict::CommitRefused {
                 holder: Box::new(Holder::unreadable(Unreadable::Incomplete)),
                 of_merge: false,
+            },
+            HookVerdict::TaskCommitRefused { task: task(), branch: hostile(), holder: None },
+            HookVerdict::TaskCommitRefused {
+                task: task(),
+                branch: hostile(),
+                holder: Some(Box::new(lock(State::Live, Liveness::Alive))),
             },
         ]
         .map(Verdict::from),

@@ -1,23 +1,22 @@
 //! `hook`: opt-in hooks that keep a commit made by hand out of the shared root while another session
-//! holds the merge reservation.
+//! holds the merge reservation and, with `--tasks`, off the branch of a task that another session holds.
 //!
-//! They look only in the shared root: linked worktrees commit as they like. Where the program is not on
-//! the hook's `PATH`, the hook says so and lets the commit pass, since it binds only those who take part.
+//! Where the program is not on the hook's `PATH`, the hook says so and lets the commit pass, since it binds
+//! only those who take part. What the hooks run is in [`police`].
 
 use std::path::PathBuf;
 
 use super::Answer;
 use super::merge::root::nowhere_to_merge;
-use super::merge::run::MARK;
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::hook::{self, Hook, HookVerdict, Hooks, NAMES, State};
-use crate::domain::liveness;
-use crate::domain::merge::rules::Seen;
-use crate::store::mutex::{self, Mutex};
+use crate::domain::task_guard::Enforced;
 use crate::sys::files::FileError;
 use crate::sys::git::worktree::MergeRoot;
 use crate::sys::hooks::Folder;
+
+pub mod police;
 
 /// Arguments of `hook`.
 #[derive(clap::Args, Debug)]
@@ -31,18 +30,35 @@ pub struct Args {
 #[derive(clap::Subcommand, Debug)]
 pub enum HookCommand {
     /// Refuse commits in the shared root while another session holds the merge reservation
-    Install,
+    Install(Asked),
     /// Take the hooks out again; those that were there before come back
     Uninstall,
     /// Say whether they are in force: exit code 0 if so
     Status,
-    /// What the hooks run
-    #[command(hide = true)]
+    /// What the hooks run, for a hook manager's own file: exit code 0 if the commit may go on
     Run {
         /// The hook
         #[arg(value_parser = NAMES)]
         name: String,
+        /// What it asks.
+        #[command(flatten)]
+        asked: Asked,
     },
+}
+
+/// What is asked of task locks.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct Asked {
+    /// Refuse a commit on a branch that names a task which another session holds or, if required, which this
+    /// session does not hold
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "held", value_parser = enforced)]
+    pub tasks: Option<Enforced>,
+}
+
+fn enforced(text: &str) -> Result<Enforced, String> {
+    let modes = [Enforced::Held, Enforced::Required];
+    modes.into_iter().find(|mode| mode.word() == text).ok_or_else(|| "it is held or required".to_owned())
 }
 
 /// Runs `hook`.
@@ -51,13 +67,13 @@ pub enum HookCommand {
 /// What kept it from deciding or from writing.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     match &args.command {
-        HookCommand::Install => install(context),
+        HookCommand::Install(asked) => install(context, asked.tasks.unwrap_or_default()),
         HookCommand::Uninstall => uninstall(context),
         HookCommand::Status => {
             let place = Place::find(context)?;
             Ok(Answer::of(vec![HookVerdict::standing(place.hooks()?).into()]))
         }
-        HookCommand::Run { name } => police(context, name),
+        HookCommand::Run { name, asked } => police::run(context, name, asked.tasks.unwrap_or_default()),
     }
 }
 
@@ -93,6 +109,9 @@ impl Place {
                 path.display()
             ));
         }
+        if path.ends_with(".husky/_") {
+            warnings.push("husky makes this folder anew: put the line git-aitask-lock hook run pre-commit into .husky/pre-commit instead".to_owned());
+        }
         Ok(Self { folder: Folder::new(path), warnings })
     }
 
@@ -105,7 +124,13 @@ impl Place {
         let states =
             NAMES.into_iter().map(|name| Ok(Hook { name: name.to_owned(), state: self.state(name)? }));
         let hooks = states.collect::<Result<Vec<_>, Failure>>()?;
-        Ok(Hooks { folder: self.folder.path().to_string_lossy().into_owned(), hooks })
+        let mut tasks = Vec::new();
+        for name in NAMES {
+            let found = self.folder.read(name).map_err(|error| file_failure(&error))?;
+            tasks.push(found.map_or(Enforced::Off, |found| hook::enforced(&found.content)));
+        }
+        let tasks = tasks.into_iter().max().unwrap_or_default();
+        Ok(Hooks { folder: self.folder.path().to_string_lossy().into_owned(), hooks, tasks })
     }
 }
 
@@ -120,7 +145,7 @@ fn damaged(place: &Place, name: &str, why: &str) -> Failure {
         .hint("edit it by hand: what is ours stands between the lines '# >>> git-aitask-lock >>>' and '# <<< git-aitask-lock <<<'")
 }
 
-fn install(context: &Context) -> Result<Answer, Failure> {
+fn install(context: &Context, tasks: Enforced) -> Result<Answer, Failure> {
     let place = Place::find(context)?;
     let folder = &place.folder;
     let failed = |error: FileError| file_failure(&error);
@@ -128,6 +153,12 @@ fn install(context: &Context) -> Result<Answer, Failure> {
         let found = folder.read(name).map_err(failed)?;
         let state = found.as_ref().map_or(State::None, |found| hook::state(&found.content, found.executable));
         match (state, found) {
+            (State::Installed, Some(found)) if hook::enforced(&found.content) != tasks => {
+                let content = hook::with_block_replaced(&found.content, name, tasks);
+                let content =
+                    content.ok_or_else(|| damaged(&place, name, "has only a part of our block in it"))?;
+                folder.write(name, &content).map_err(failed)?;
+            }
             (State::Installed, _) => {}
             (State::Damaged, Some(found)) if hook::state(&found.content, true) == State::Installed => {
                 let path = folder.path().join(name);
@@ -140,15 +171,17 @@ fn install(context: &Context) -> Result<Answer, Failure> {
             (State::Damaged, _) => {
                 return Err(damaged(&place, name, "has our block in it, but not in force"));
             }
-            (State::None | State::Foreign, None) => folder.write(name, &hook::own(name)).map_err(failed)?,
+            (State::None | State::Foreign, None) => {
+                folder.write(name, &hook::own(name, tasks)).map_err(failed)?;
+            }
             (State::None | State::Foreign, Some(found)) => {
                 let block =
-                    hook::with_block(&found.content, name).filter(|_| found.plain && found.executable);
+                    hook::with_block(&found.content, name, tasks).filter(|_| found.plain && found.executable);
                 if let Some(content) = block {
                     folder.write(name, &content).map_err(failed)?;
                 } else {
                     folder.save(name).map_err(failed)?;
-                    folder.write(name, &hook::wrapper(name)).map_err(failed)?;
+                    folder.write(name, &hook::wrapper(name, tasks)).map_err(failed)?;
                 }
             }
         }
@@ -184,37 +217,4 @@ fn uninstall(context: &Context) -> Result<Answer, Failure> {
         }
     }
     Ok(Answer::of(vec![HookVerdict::HooksRemoved(place.hooks()?).into()]))
-}
-
-/// Whether a commit here may go on. Silence is consent.
-fn police(context: &Context, name: &str) -> Result<Answer, Failure> {
-    let passed = Ok(Answer::of(Vec::new()));
-    // Without a shared root nothing merges anywhere.
-    let Ok(root) = MergeRoot::find(&context.repo, context.deadline()) else { return passed };
-    if !root.is_of(&context.repo) {
-        return passed;
-    }
-    let look = Mutex::new(&context.repo.common_dir).look().map_err(|error| {
-        Failure::new(FailureKind::Unreadable, format!("nothing can be said of the merge mutex: {error}"))
-            .hint("git aitask-lock merge status")
-    })?;
-    if let Seen::Taken(reservation) = &look.seen {
-        // Our own merge runs under it.
-        if std::env::var(MARK).is_ok_and(|mark| mark == reservation.id) {
-            return passed;
-        }
-        let session = context.session().session;
-        if liveness::same_session(&reservation.anchor, &session.anchor(), &session.here) {
-            return passed;
-        }
-    }
-    let session = context.session().session;
-    match look.seen.holder(mutex::liveness(&look.seen, &session.here)) {
-        None => passed,
-        Some(holder) => {
-            let refused =
-                HookVerdict::CommitRefused { of_merge: name == "pre-merge-commit", holder: Box::new(holder) };
-            Ok(Answer::of(vec![refused.into()]))
-        }
-    }
 }

@@ -2,6 +2,7 @@
 //! snapshot with their sessions looked at.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::context::Context;
 use crate::domain::anchor::{Here, Observed};
@@ -67,6 +68,22 @@ impl<'a> Store<'a> {
         match self {
             Self::Local(store) => store.tip(),
             Self::Remote(store, _) => store.last_known(),
+        }
+    }
+
+    /// How long ago this clone saw the branch last; none where that cannot be told.
+    #[must_use]
+    pub fn age_of_last_known(&self) -> Option<Duration> {
+        match self {
+            Self::Local(_) => Some(Duration::ZERO),
+            Self::Remote(store, _) => store.age_of_last_known(),
+        }
+    }
+
+    /// Keeps in mind that the branch was looked at now, also where it was found unchanged.
+    pub fn remember_the_look(&self) {
+        if let Self::Remote(store, _) = self {
+            store.remember_the_look();
         }
     }
 

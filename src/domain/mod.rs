@@ -18,6 +18,7 @@ pub mod plan;
 pub mod record;
 pub mod rules;
 pub mod task_branch;
+pub mod task_guard;
 pub mod task_id;
 pub mod verdict;
 pub mod words;

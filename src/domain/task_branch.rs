@@ -10,6 +10,24 @@ pub fn names_task(branch: &str, task: &TaskId) -> bool {
     branch.split('/').any(|part| part_names(part, task))
 }
 
+/// The numbered tasks (`42`, `16_2`) that a branch names. Of other IDs any branch could be one, `main` too, so
+/// they count only where a task of that ID is known.
+#[must_use]
+pub fn numbered_tasks(branch: &str) -> Vec<TaskId> {
+    let mut tasks = Vec::new();
+    for part in branch.split('/') {
+        let name = part.strip_prefix("task-").or_else(|| part.strip_prefix("task_")).unwrap_or(part);
+        let ends = name.char_indices().map(|(at, c)| at + c.len_utf8());
+        for task in ends.filter_map(|end| TaskId::parse(name.get(..end)?).ok()) {
+            let numbered = task.as_str().bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+            if numbered && part_names(part, &task) && !tasks.contains(&task) {
+                tasks.push(task);
+            }
+        }
+    }
+    tasks
+}
+
 fn part_names(part: &str, task: &TaskId) -> bool {
     if let Some(named) = part.strip_prefix("task-").or_else(|| part.strip_prefix("task_")) {
         return part_names(&format!("t{named}"), task);
@@ -65,6 +83,31 @@ mod tests {
             ("REFACTOR", "REFACTOR", true),
         ] {
             assert_eq!(names_task(branch, &TaskId::parse(task).unwrap()), named, "{branch} for {task}");
+        }
+    }
+
+    #[test]
+    fn the_numbered_tasks_of_a_branch() {
+        for (branch, tasks) in [
+            ("t42", "42"),
+            ("T042", "42"),
+            ("42", "42"),
+            ("aitask/t42_fix_it", "42"),
+            ("task/42", "42"),
+            ("task-16_2-more", "16_2"),
+            ("t16_2_more", "16_2"),
+            ("t16_fast", "16"),
+            ("t1/t2", "1 2"),
+            ("main", ""),
+            ("REFACTOR", ""),
+            ("taskforce-42", ""),
+            ("release-42", ""),
+            ("42-fix", ""),
+            ("tüt", ""),
+            ("", ""),
+        ] {
+            let found: Vec<String> = numbered_tasks(branch).iter().map(ToString::to_string).collect();
+            assert_eq!(found.join(" "), tasks, "{branch}");
         }
     }
 }

@@ -202,15 +202,26 @@ pub const MERGE_WORDS: [Word; 31] = [
 ];
 
 /// The words of `hook`.
-pub const HOOK_WORDS: [Word; 5] = [
-    word("HOOKS_INSTALLED", "0", "folder|hook=state|hook=state", "both hooks are in force"),
-    word("HOOKS_PARTLY", "1", "folder|hook=state|hook=state", "a hook is missing, changed, or cannot run"),
-    word("HOOKS_MISSING", "1", "folder|hook=state|hook=state", "the hooks are not installed"),
-    word("HOOKS_REMOVED", "0", "folder|hook=state|hook=state", "the hooks are taken out again"),
+pub const HOOK_WORDS: [Word; 6] = [
+    word("HOOKS_INSTALLED", "0", "folder|hook=state|hook=state|tasks=mode", "both hooks are in force"),
+    word(
+        "HOOKS_PARTLY",
+        "1",
+        "folder|hook=state|hook=state|tasks=mode",
+        "a hook is missing, changed, or cannot run",
+    ),
+    word("HOOKS_MISSING", "1", "folder|hook=state|hook=state|tasks=mode", "the hooks are not installed"),
+    word("HOOKS_REMOVED", "0", "folder|hook=state|hook=state|tasks=mode", "the hooks are taken out again"),
     word(
         "COMMIT_REFUSED",
         "21",
         "holder_task|pid|liveness",
         "a hook stopped a commit in the shared root: another session holds the merge reservation",
+    ),
+    word(
+        "TASK_COMMIT_REFUSED",
+        "1",
+        "task|branch|owner|pid|state|lock_id",
+        "a hook stopped a commit on a task's branch: another session holds the task, or this one does not",
     ),
 ];

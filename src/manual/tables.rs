@@ -4,7 +4,7 @@ use super::roff;
 use crate::domain::{exit, words};
 
 /// A setting: its key, its default, and what it does.
-pub const SETTINGS: [(&str, &str, &str); 10] = [
+pub const SETTINGS: [(&str, &str, &str); 11] = [
     (
         "aitask-lock.remote",
         "`origin`, else the only remote, else none",
@@ -14,6 +14,11 @@ pub const SETTINGS: [(&str, &str, &str); 10] = [
     ("aitask-lock.branch", "`aitask-locks`", "The lock branch."),
     ("aitask-lock.email", "see OWNER", "The owner of locks that are taken here."),
     ("aitask-lock.archivedDir", "`aitasks/archived`", "Where `cleanup` looks for archived tasks."),
+    (
+        "aitask-lock.hookMaxAge",
+        "`5m`",
+        "How old the last known state may be when a commit on a task's branch is judged without a connection.",
+    ),
     ("aitask-lock.mergeWait", "`60s`", "How long `merge claim` and `merge begin` wait for their turn."),
     (
         "aitask-lock.mergeWorktree",

@@ -4,6 +4,8 @@ use super::escape::{for_field, for_terminal};
 use super::{Printed, View, style};
 use crate::domain::hook::{HookVerdict, Hooks, State};
 use crate::domain::liveness::Liveness;
+use crate::domain::lock::LockView;
+use crate::domain::task_guard::Enforced;
 
 /// Renders one outcome as its line, without the line break: `WORD:folder|hook=state|…`.
 #[must_use]
@@ -14,7 +16,21 @@ pub fn porcelain(verdict: &HookVerdict) -> String {
         | HookVerdict::HooksMissing(hooks)
         | HookVerdict::HooksRemoved(hooks) => std::iter::once(hooks.folder.clone())
             .chain(hooks.hooks.iter().map(|hook| format!("{}={}", hook.name, hook.state.word())))
+            .chain(std::iter::once(format!("tasks={}", hooks.tasks.word())))
             .collect(),
+        HookVerdict::TaskCommitRefused { task, branch, holder } => {
+            let of = |value: &dyn Fn(&LockView) -> Option<String>| {
+                holder.as_deref().and_then(value).unwrap_or_else(|| "-".to_owned())
+            };
+            vec![
+                task.to_string(),
+                branch.clone(),
+                of(&|lock| Some(lock.owner.clone().unwrap_or_else(|| "unknown".to_owned()))),
+                of(&|lock| lock.pid.map(|pid| pid.to_string())),
+                holder.as_deref().map_or("free", |lock| lock.state.word()).to_owned(),
+                of(&|lock| Some(lock.lock_id.clone())),
+            ]
+        }
         HookVerdict::CommitRefused { holder, .. } => vec![
             holder.task_name().to_owned(),
             holder.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
@@ -35,6 +51,23 @@ pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
                 folder(hooks)
             );
             say(&text, view, printed);
+            let tasks = match hooks.tasks {
+                Enforced::Off => return,
+                Enforced::Held => "another session holds",
+                Enforced::Required => "this session does not hold",
+            };
+            say(&format!("So are commits on a branch that names a task which {tasks}."), view, printed);
+        }
+        HookVerdict::TaskCommitRefused { task, branch, holder } => {
+            let why = match holder {
+                Some(lock) => super::human::standing(lock, view),
+                None => format!("task {task} is not claimed by this session"),
+            };
+            printed
+                .stderr
+                .push_str(&style::refused(&format!("no commit on {}: {why}", for_terminal(branch))));
+            printed.stderr.push_str(&style::hint(&format!("git aitask-lock claim {task}")));
+            printed.stderr.push_str(&style::hint("to commit all the same: git commit --no-verify"));
         }
         HookVerdict::HooksRemoved(hooks) => {
             say(&format!("The hooks are not in force any more ({}).", folder(hooks)), view, printed);
@@ -48,7 +81,8 @@ pub fn human(verdict: &HookVerdict, view: &View, printed: &mut Printed) {
             for hook in &hooks.hooks {
                 printed.stdout.push_str(&format!("  {}: {}\n", hook.name, told(hook.state)));
             }
-            printed.stderr.push_str(&style::hint("git aitask-lock hook install"));
+            let install = format!("git aitask-lock hook install {}", hooks.tasks.option().trim_start());
+            printed.stderr.push_str(&style::hint(install.trim_end()));
         }
         HookVerdict::CommitRefused { of_merge, holder } => {
             let session = match (holder.damage, holder.pid) {

@@ -237,13 +237,18 @@ fn with_pid(lock: &LockView) -> String {
 /// Who holds what was refused, and what is known of the session.
 #[must_use]
 pub fn refusal_sentence(refused: &Refused, view: &View) -> String {
-    let holder = &refused.holder;
+    style::refused(&standing(&refused.holder, view))
+}
+
+/// Who holds a lock, since when, and what is known of the session, as part of a sentence.
+#[must_use]
+pub fn standing(holder: &LockView, view: &View) -> String {
     let what = match holder.damage {
         Some(damage) => format!("task {} is locked, and {}", holder.task, damage.sentence()),
         None => format!("task {} is locked by {} on {}", holder.task, owner(holder), host(holder)),
     };
     let session = if holder.damage.is_some() { String::new() } else { format!("; {}", with_pid(holder)) };
-    style::refused(&format!("{what}, since {}{session}", since(holder, view)))
+    format!("{what}, since {}{session}", since(holder, view))
 }
 
 fn refusal(refused: &Refused, view: &View, stderr: &mut String) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gix::ObjectId;
 
 use super::refs::{self, Logger, Moved};
-use super::serial::Turn;
+use super::serial::{FOLDER, Turn};
 use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
 use crate::domain::task_id::TaskId;
 use crate::sys::clock;
@@ -17,6 +17,9 @@ use crate::sys::repository::Repository;
 
 /// How much of the time that is left one push may take: the rest is for finding out what became of it.
 const PUSH_SHARE: f64 = 0.6;
+
+/// The file whose age says when the branch was looked at last, whatever was found.
+const LOOKED: &str = "looked";
 
 /// How often a fetch is tried whose reference another git holds.
 const REF_TRIES: u64 = 6;
@@ -66,6 +69,23 @@ impl<'a> RemoteStore<'a> {
             Err(StoreError::Unreadable(_)) => self.forget().map(|()| None),
             read => read,
         }
+    }
+
+    /// How long ago the branch was seen last: when the last known tip was written, or when a look that found
+    /// nothing new was remembered. None where neither can be told, or lies in the future.
+    #[must_use]
+    pub fn age_of_last_known(&self) -> Option<Duration> {
+        let looked = self.repo.common_dir.join(FOLDER).join(LOOKED);
+        let same =
+            files::read_bounded(&looked, 200).ok()?.is_some_and(|what| what == self.known_ref.as_bytes());
+        let looked = same.then(|| files::age(&looked)).flatten();
+        [looked, files::age(&self.repo.common_dir.join(&self.known_ref))].into_iter().flatten().min()
+    }
+
+    /// Keeps in mind that the branch was looked at now. It only saves connections, so it may fail.
+    pub fn remember_the_look(&self) {
+        let folder = self.repo.common_dir.join(FOLDER);
+        _ = files::replace(&folder, LOOKED, self.known_ref.as_bytes());
     }
 
     fn forget(&self) -> Result<(), StoreError> {

@@ -9,11 +9,12 @@ use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
-use crate::sys::failpoint;
+use crate::sys::{clock, failpoint};
 
 /// How the names of temporary files begin; whatever is left of them is rubbish.
 pub const TEMPORARY_PREFIX: &str = "tmp-";
@@ -146,6 +147,13 @@ pub fn read_bounded(path: &Path, max: usize) -> Result<Option<Vec<u8>>, FileErro
         )));
     }
     Ok(Some(bytes))
+}
+
+/// How long ago a file was written; none where it is missing or the time lies in the future.
+#[must_use]
+pub fn age(path: &Path) -> Option<Duration> {
+    let written = jiff::Timestamp::try_from(std::fs::metadata(path).ok()?.modified().ok()?).ok()?;
+    Duration::try_from(clock::now().duration_since(written)).ok()
 }
 
 /// Removes a file for good; whether there was one.

@@ -160,6 +160,25 @@ impl Repository {
         Some(format!("git config --file {} --unset-all {key}", shell::quote(&file)))
     }
 
+    /// The branch that is being worked on here, without `refs/heads/`: the one that is checked out, or in a
+    /// rebase the one that is rebased. None for a detached HEAD, and where it cannot be told.
+    #[must_use]
+    pub fn branch_at_work(&self) -> Option<String> {
+        let head = if self.reftable {
+            git::Git::new(&self.git_dir, self.command_dir(), Instant::now() + QUESTION_LIMIT)
+                .head_branch()
+                .ok()?
+        } else {
+            self.gix.head_name().ok()?.map(|name| name.as_bstr().to_string())
+        };
+        let rebased = || {
+            let states = ["rebase-merge/head-name", "rebase-apply/head-name"];
+            let read = states.iter().find_map(|name| std::fs::read_to_string(self.git_dir.join(name)).ok());
+            read.map(|name| name.trim().to_owned())
+        };
+        head.or_else(rebased)?.strip_prefix("refs/heads/").map(str::to_owned)
+    }
+
     /// All values of one key of a named subsection, in order: `("remote", "origin", "url")`.
     #[must_use]
     pub fn config_values(&self, section: &str, subsection: &str, key: &str) -> Vec<String> {
