@@ -91,6 +91,15 @@ fn the_log_tells_the_story_of_both_implementations() {
     assert_eq!(story(&clone, &["7", "t09", "-n3"]), expected[..3]);
     assert_eq!(story(&clone, &["--since", "1 day"]), expected);
     assert_eq!(story(&clone, &["--since", "2999-01-01"]), Vec::<String>::new());
+    // The same, added up: owner, claims, releases, crashes, lost by force; the seconds are the run's own.
+    let sums = clone.lock(&["log", "--stat"]).go().success("sums");
+    let sum =
+        |line: &str| line.strip_prefix("TALLY:").unwrap().split('|').take(5).collect::<Vec<_>>().join(" ");
+    let sums: Vec<String> = sums.lines().map(sum).collect();
+    assert_eq!(sums, [format!("{alice} 3 0 1 1"), format!("{bob} 1 0 0 1"), format!("{eve} 2 1 0 0")]);
+    assert_eq!(clone.lock(&["log", "--stat", "--since", "2999-01-01"]).go().success("none"), "");
+    let shown = clone.human(&["log", "--stat", "42"]).go().success("sums of a task");
+    assert!(shown.starts_with("OWNER") && shown.lines().count() == 3, "{shown}");
     clone.lock(&["log", "--since", "soon"]).go().expect_line("LOCK_ERROR:usage", 2);
     let human = clone.human(&["log", "42"]).go().success("log");
     assert_eq!(human.lines().count(), 4, "{human}");

@@ -15,6 +15,7 @@ use git_aitask_lock::domain::merge::residue::{Operation, Remedy, Residue};
 use git_aitask_lock::domain::merge::verdict as merge;
 use git_aitask_lock::domain::merge::verdict::{BusyWhy, Holder, MergeVerdict, Refusal};
 use git_aitask_lock::domain::record::Damage;
+use git_aitask_lock::domain::tally::Tally;
 use git_aitask_lock::domain::task_guard::Enforced;
 use git_aitask_lock::domain::task_id::TaskId;
 use git_aitask_lock::domain::verdict::{
@@ -209,6 +210,15 @@ fn reports() -> Vec<Verdict> {
             note: Some(hostile()),
             commit: "0123456789abcdef0123".to_owned(),
         })
+    }));
+    all.push(Verdict::Tally(Tally {
+        owner: Some(hostile()),
+        claims: 3,
+        releases: 1,
+        crashes: 1,
+        lost_by_force: 0,
+        held_seconds: 3 * 3600 + 120,
+        held_now: 1,
     }));
     let hooks = |states: [hook::State; 2]| Hooks {
         folder: hostile(),

@@ -8,10 +8,13 @@ use super::{Answer, explain};
 use crate::context::{Context, Layout, task_id};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::moment::{self, Moment};
+use crate::domain::record::Reading;
+use crate::domain::tally;
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
 use crate::owner;
 use crate::store::history::{self, Wanted};
+use crate::store::tree;
 use crate::sys::clock;
 
 /// Arguments of `log`.
@@ -26,6 +29,9 @@ pub struct Args {
     /// Nothing older: a time (2026-11-30 14:30), a date, or an age such as 2h or 3 days
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
+    /// Add it up instead: claims, releases, lost sessions and time held, for each owner
+    #[arg(long, conflicts_with = "limit")]
+    pub stat: bool,
 }
 
 /// Runs `log`.
@@ -44,7 +50,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let snapshot = store.read().map_err(failed)?;
     let wanted =
         Wanted { tasks: args.tasks.clone(), limit: args.limit, since: since.map(Timestamp::as_second) };
-    let walked = match snapshot.base {
+    let walked = match &snapshot.base {
         Some(base) => history::walk(store.as_dyn().objects(), base.commit, &wanted).map_err(failed)?,
         None => history::Story::default(),
     };
@@ -58,6 +64,21 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         (names, None) => format!("Nothing has happened to {} yet.", names.join(", ")),
         (names, Some(_)) => format!("Nothing has happened to {} since then.", names.join(", ")),
     };
+    if args.stat {
+        let mut held = Vec::new();
+        for entry in &snapshot.entries {
+            if args.tasks.is_empty() || args.tasks.contains(&entry.task) {
+                let owner = match tree::read(store.as_dyn().objects(), entry) {
+                    Reading::Whole(record) => record.owner,
+                    Reading::Damaged { .. } => None,
+                };
+                held.push((entry.task.clone(), owner));
+            }
+        }
+        let sums = tally::tally(&walked.events, &held, since, clock::now());
+        let sums = sums.into_iter().map(Verdict::Tally).collect();
+        return Ok(Answer::with_exit(sums, 0).note(remark).laid_out(Layout::Table { none }));
+    }
     let events = walked.events.into_iter().map(Verdict::Event).collect();
     Ok(Answer::with_exit(events, 0).note(remark).laid_out(Layout::Story { none }))
 }

@@ -17,6 +17,7 @@ pub mod moment;
 pub mod plan;
 pub mod record;
 pub mod rules;
+pub mod tally;
 pub mod task_branch;
 pub mod task_guard;
 pub mod task_id;

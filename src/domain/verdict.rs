@@ -77,6 +77,8 @@ pub enum Verdict {
     },
     /// Something that happened to a lock.
     Event(super::history::Event),
+    /// What the story adds up to for one owner.
+    Tally(super::tally::Tally),
     /// What `doctor` found.
     Finding(super::finding::Finding),
     /// Where the man pages are, or would be.
@@ -314,6 +316,7 @@ impl Verdict {
             Self::Anchor(_) => "ANCHOR",
             Self::NoSessionAnchor { .. } => "NO_SESSION_ANCHOR",
             Self::Event(_) => "EVENT",
+            Self::Tally(_) => "TALLY",
             Self::Finding(_) => "FINDING",
             Self::Manual { .. } => "MANUAL",
             Self::Text { .. } => "TEXT",
@@ -341,6 +344,7 @@ impl Verdict {
             | Self::Initialized { .. }
             | Self::Anchor(_)
             | Self::Event(_)
+            | Self::Tally(_)
             | Self::Text { .. }
             | Self::Word(_) => 0,
             Self::Manual { pages, .. } => u8::from(*pages == 0),

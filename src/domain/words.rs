@@ -20,12 +20,18 @@ const fn word(word: &'static str, exit: &'static str, fields: &'static str, mean
 }
 
 /// The words of `log`, `doctor`, `man` and `completions`.
-pub const REPORT_WORDS: [Word; 4] = [
+pub const REPORT_WORDS: [Word; 5] = [
     word(
         "EVENT",
         "0",
         "time|action|task|owner|previous_owner|lock_id|commit",
         "something that happened to a lock",
+    ),
+    word(
+        "TALLY",
+        "0",
+        "owner|claims|releases|crashes|lost_by_force|held_seconds|held_now",
+        "what an owner's part of the story adds up to",
     ),
     word("FINDING", "0, 1", "level|check|text|remedy", "what doctor found; 1 for a problem"),
     word(

@@ -14,9 +14,10 @@ use crate::domain::verdict::{Changed, NotHeld, Reason, Refused, Released, Retake
 #[must_use]
 pub fn render(verdicts: &[Verdict], view: &View) -> Printed {
     let mut printed = Printed::default();
-    if let [Verdict::Word(_), ..] = verdicts {
-        printed.stdout = table::words(verdicts, view);
-        return printed;
+    match verdicts {
+        [Verdict::Word(_), ..] => return Printed { stdout: table::words(verdicts, view), ..printed },
+        [Verdict::Tally(_), ..] => return Printed { stdout: table::tallies(verdicts, view), ..printed },
+        _ => {}
     }
     match &view.layout {
         Layout::Table { none } | Layout::Story { none } if verdicts.is_empty() => {
@@ -146,6 +147,7 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             stderr.push_str(&style::refused(&format!("task {task} was left as it was")));
         }
         Verdict::LockError(failure) => failure_text(failure, stderr),
+        Verdict::Tally(_) => {}
         Verdict::Event(event) => stdout.push_str(&events::line(event, 0, view)),
         Verdict::Finding(finding) => {
             if !view.quiet || finding.level != crate::domain::finding::Level::Ok {

@@ -132,6 +132,13 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             event.lock_id.clone().unwrap_or_else(|| "-".to_owned()),
             event.commit.clone(),
         ],
+        Verdict::Tally(sum) => {
+            let numbers =
+                [sum.claims, sum.releases, sum.crashes, sum.lost_by_force, sum.held_seconds, sum.held_now];
+            std::iter::once(or_unknown(sum.owner.as_deref()))
+                .chain(numbers.map(|number| number.to_string()))
+                .collect()
+        }
         Verdict::Finding(finding) => vec![
             finding.level.word().to_owned(),
             finding.check.to_owned(),

@@ -85,6 +85,25 @@ fn state(state: State) -> Cell {
     Cell::new(word).fg(color)
 }
 
+/// What the story adds up to.
+#[must_use]
+pub fn tallies(verdicts: &[Verdict], view: &View) -> String {
+    let header = ["OWNER", "CLAIMS", "RELEASES", "LOST SESSIONS", "LOST BY FORCE", "TIME HELD", "HELD NOW"];
+    let mut table = empty(view, &header);
+    for verdict in verdicts {
+        if let Verdict::Tally(sum) = verdict {
+            let numbers = [sum.claims, sum.releases, sum.crashes, sum.lost_by_force];
+            let owner = sum.owner.as_deref().map_or_else(|| "unknown".to_owned(), for_terminal);
+            let mut row = vec![owner];
+            row.extend(numbers.map(|number| number.to_string()));
+            row.push(format!("{}h{:02}m", sum.held_seconds / 3600, sum.held_seconds / 60 % 60));
+            row.push(sum.held_now.to_string());
+            table.add_row(row);
+        }
+    }
+    lines(&table)
+}
+
 /// The list of words.
 #[must_use]
 pub fn words(verdicts: &[Verdict], view: &View) -> String {
