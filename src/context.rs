@@ -18,6 +18,8 @@ use crate::sys::host;
 use crate::sys::repository::{OpenError, Repository};
 use crate::sys::terminal;
 
+/// The setting that pins this host's name.
+const HOSTNAME: &str = "aitask-lock.hostname";
 /// The setting for how long a command may take.
 const TIMEOUT: &str = "aitask-lock.timeout";
 
@@ -162,6 +164,11 @@ impl Context {
             let why = "it is the branch that is checked out here, and locks need one of their own";
             return Err(bad_setting(&repo, "aitask-lock.branch", &name, why));
         }
+        if let Some(pinned) = repo.config(HOSTNAME)
+            && let Err(why) = host::check_hostname(pinned.trim())
+        {
+            return Err(bad_setting(&repo, HOSTNAME, &pinned, &why));
+        }
         let timeout = timeout.min(Duration::from_secs(24 * 60 * 60));
         let deadline = Cell::new(started + timeout);
         Ok(Self { global: global.clone(), repo, branch, timeout, deadline })
@@ -214,7 +221,7 @@ impl Context {
     /// The session of this command. Warnings about it are kept for whoever shows them.
     #[must_use]
     pub fn session(&self) -> Resolution {
-        let pinned = self.repo.config("aitask-lock.hostname");
+        let pinned = self.repo.config(HOSTNAME);
         anchor::resolve(host::here(pinned.as_deref()), &AnchorEnv::from_env())
     }
 

@@ -9,6 +9,7 @@ mod encode;
 mod entries;
 mod fields;
 mod flow;
+mod plain;
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,8 @@ mod tests;
 use super::anchor::Anchor;
 
 pub use decode::{damaged, decode};
-pub use encode::encode;
+pub use encode::{Unwritable, encode};
+pub use plain::{NotPlain, plain};
 
 /// Largest record that is read, in bytes. A larger one is held by nobody knows whom.
 pub const MAX_BYTES: usize = 64 * 1024;

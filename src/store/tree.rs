@@ -124,7 +124,7 @@ pub struct Signer {
 /// Writes the commit that applies `edits` to `base`.
 ///
 /// # Errors
-/// The objects cannot be written.
+/// The objects cannot be written, or a record's value cannot stand in a file.
 pub fn commit(
     repo: &gix::Repository,
     base: Option<&Base>,
@@ -136,7 +136,11 @@ pub fn commit(
     for edit in edits {
         let (file, content) = match edit {
             Edit::Remove { file } => (file.clone(), None),
-            Edit::Put { task, record } => (task.file_name(), Some(record::encode(task, record))),
+            Edit::Put { task, record } => {
+                let text = record::encode(task, record)
+                    .map_err(|error| StoreError::NotWritable(error.to_string()))?;
+                (task.file_name(), Some(text))
+            }
         };
         tree.entries.retain(|entry| entry.filename != file.as_str());
         if let Some(content) = content {

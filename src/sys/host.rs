@@ -4,10 +4,14 @@ use std::fmt::Write as _;
 use std::io;
 
 use crate::domain::anchor::{Here, ProcessTable};
+use crate::domain::record::plain;
 use crate::sys::process;
 
 /// Inode number of the initial PID namespace (`PROC_PID_INIT_INO` of the kernel).
 const INITIAL_PID_NAMESPACE: u64 = 4_026_531_836;
+
+/// Longest name of a host.
+const MAX_HOSTNAME_BYTES: usize = 255;
 
 /// Makes the derived id useless anywhere else, as `machine-id(5)` asks of applications.
 const MACHINE_ID_SALT: &[u8] = b"git-aitask-lock machine id 1\n";
@@ -79,13 +83,22 @@ fn own_hostname() -> Option<String> {
     usable_hostname(rustix::system::uname().nodename().to_str().ok()?)
 }
 
-/// A name that says something: `unknown` is what older records hold when there was none, and
+/// Why a text cannot be the pinned name of this host.
+///
+/// # Errors
+/// What is in the way: it is too long, or a record with it would not be the same to every reader.
+pub fn check_hostname(name: &str) -> Result<(), String> {
+    if name.len() > MAX_HOSTNAME_BYTES {
+        return Err(format!("it is longer than {MAX_HOSTNAME_BYTES} bytes"));
+    }
+    plain(name).map_err(|why| why.to_string())
+}
+
+/// A name that says something, and that a record can hold: `unknown` is what older records hold when there was none, and
 /// `(none)` is what the kernel answers before anybody has set one.
 fn usable_hostname(name: &str) -> Option<String> {
     let name = name.trim();
-    let usable = !matches!(name, "" | "unknown" | "(none)")
-        && name.len() <= 255
-        && !name.chars().any(char::is_control);
+    let usable = !matches!(name, "unknown" | "(none)") && check_hostname(name).is_ok();
     usable.then(|| name.to_owned())
 }
 

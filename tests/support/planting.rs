@@ -61,12 +61,12 @@ pub fn record(task: &str, session: &Session, changes: &[(&str, &str)]) -> String
     };
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
     let mut lines: Vec<(&str, String)> = vec![
-        ("task_id", format!("'{task}'")),
+        ("task_id", task.to_owned()),
         ("locked_by", super::OWNER.to_owned()),
         ("locked_at", "2026-08-18T18:36:00Z".to_owned()),
         ("hostname", hostname()),
         ("pid", session.pid().to_string()),
-        ("pid_starttime", format!("'{}'", session.token())),
+        ("pid_starttime", session.token()),
         ("pid_starttime_kind", "proc".to_owned()),
         ("lock_id", "0123456789abcdef0123456789abcdef".to_owned()),
         ("boot_id", boot),

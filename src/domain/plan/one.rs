@@ -3,7 +3,7 @@
 use super::{Action, Asker, Consent, Edit, Order, Question};
 use crate::domain::lock::{Found, LockView};
 use crate::domain::moment;
-use crate::domain::record::{LockRecord, Reading};
+use crate::domain::record::{self, LockRecord, Reading};
 use crate::domain::rules::{self, Holder, Ruling};
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::{
@@ -155,7 +155,10 @@ impl One<'_> {
             return Decided::settled(Verdict::Refreshed(taken));
         }
         let mut renewed = self.new_record(Some(lock));
-        renewed.locked_at.clone_from(&record.locked_at);
+        // A time that somebody else wrote in a way that not every reader reads is not carried on.
+        if record.locked_at.as_deref().is_some_and(|at| record::plain(at).is_ok()) {
+            renewed.locked_at.clone_from(&record.locked_at);
+        }
         renewed.refreshed_at = Some(moment::stamp(self.asker.now));
         renewed.note = self.order.note.clone().or_else(|| record.note.clone());
         // A record of the shell implementation has no lock ID yet; it gets one here.

@@ -1,37 +1,64 @@
 //! A record becomes the text of a lock file.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
+use super::plain::{self, NotPlain, plain};
 use super::{LockRecord, MAX_BYTES, bounded, entries, known};
 use crate::domain::anchor::RecordedProcess;
 use crate::domain::task_id::TaskId;
 
+/// A value of a shared key that cannot stand in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unwritable {
+    /// The key.
+    pub key: &'static str,
+    /// What is in the way.
+    pub why: NotPlain,
+}
+
+impl Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no record can be written with this {}: {}", self.key, self.why)
+    }
+}
+
 /// Writes a lock file: the known keys in their order, absent ones left out, then the entries of
 /// [`LockRecord::extra`] as they are.
 ///
-/// Every known key stands on one line, for readers that go by lines. Texts longer than
-/// [`super::MAX_FIELD_BYTES`] are cut. An extra entry is left out when a reader might take it for
-/// a known key, or when the file would grow beyond [`MAX_BYTES`] with it.
-#[must_use]
-pub fn encode(task: &TaskId, record: &LockRecord) -> String {
+/// The shared keys are plain, for readers that go by lines; our own are quoted where YAML needs it.
+/// Every known key stands on one line. Texts longer than [`super::MAX_FIELD_BYTES`] are cut. An
+/// extra entry is left out when a reader might take it for a known key, or when the file would grow
+/// beyond [`MAX_BYTES`] with it.
+///
+/// # Errors
+/// A shared key's value would not be the same to every reader.
+pub fn encode(task: &TaskId, record: &LockRecord) -> Result<String, Unwritable> {
     let anchor = &record.anchor;
     let mut file = File(String::new());
-    // Always in quotes: some readers of YAML make 162 of 16_2.
-    file.line("task_id", format_args!("'{task}'"));
-    file.text("locked_by", record.owner.as_deref());
-    file.text("locked_at", record.locked_at.as_deref());
+    file.line("task_id", task);
+    file.shared("locked_by", record.owner.as_deref())?;
+    file.shared("locked_at", record.locked_at.as_deref())?;
     // Without the key the record would read as cut off.
-    file.text("hostname", Some(anchor.hostname.as_deref().unwrap_or("unknown")));
+    file.shared("hostname", Some(anchor.hostname.as_deref().unwrap_or("unknown")))?;
     match &anchor.process {
+        // Without the keys, both implementations read it as no process; `-` is no YAML.
         RecordedProcess::None => {}
         // Left out, it would read as a lock that never recorded a process.
-        RecordedProcess::Garbled => file.text("pid", Some("unknown")),
-        RecordedProcess::Process { pid, token } => {
+        RecordedProcess::Garbled => {
+            file.line("pid", "unknown");
+            file.line("pid_starttime", "unknown");
+            file.line("pid_starttime_kind", "none");
+        }
+        RecordedProcess::Process { pid, token: Some(token) } => {
             file.line("pid", pid);
-            if let Some(token) = token {
-                file.text("pid_starttime", Some(&token.value));
-                file.text("pid_starttime_kind", Some(token.kind.as_str()));
-            }
+            file.shared("pid_starttime", Some(&token.value))?;
+            file.shared("pid_starttime_kind", Some(token.kind.as_str()))?;
+        }
+        // The shell implementation takes a missing kind for `proc`, and a missing token for one that
+        // differs: the process would be dead to it. Any other kind is "cannot tell".
+        RecordedProcess::Process { pid, token: None } => {
+            file.line("pid", pid);
+            file.line("pid_starttime_kind", "none");
         }
     }
     file.text("lock_id", record.lock_id.as_deref());
@@ -47,7 +74,7 @@ pub fn encode(task: &TaskId, record: &LockRecord) -> String {
     for entry in &record.extra {
         file.extra(entry);
     }
-    file.0
+    Ok(file.0)
 }
 
 struct File(String);
@@ -55,6 +82,15 @@ struct File(String);
 impl File {
     fn line(&mut self, key: &str, value: impl Display) {
         self.0.push_str(&format!("{key}: {value}\n"));
+    }
+
+    fn shared(&mut self, key: &'static str, text: Option<&str>) -> Result<(), Unwritable> {
+        if let Some(text) = text {
+            let text = bounded(text.to_owned());
+            plain(&text).map_err(|why| Unwritable { key, why })?;
+            self.line(key, text);
+        }
+        Ok(())
     }
 
     fn text(&mut self, key: &str, text: Option<&str>) {
@@ -89,7 +125,7 @@ fn is_forbidden(c: char) -> bool {
 
 /// A text as one line of YAML, quoted where it would read as something else.
 fn scalar(text: &str) -> String {
-    if !text.contains(needs_escape)
+    if !text.contains(plain::is_forbidden)
         && let Ok(yaml) = serde_yaml::to_string(text)
         && let Some(line) = yaml.strip_suffix('\n')
     {
@@ -101,15 +137,10 @@ fn scalar(text: &str) -> String {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
             c if c.is_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if needs_escape(c) => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if plain::is_forbidden(c) => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => quoted.push(c),
         }
     }
     quoted.push('"');
     quoted
-}
-
-/// Line breaks, control characters, and what readers of YAML refuse or swallow.
-fn needs_escape(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

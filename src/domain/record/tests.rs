@@ -12,6 +12,11 @@ use super::*;
 use crate::domain::anchor::{ProcessTable, RecordedProcess, StartToken, TokenKind};
 use crate::domain::task_id::TaskId;
 
+/// Writes a record of which every shared value is plain.
+fn encode(task: &TaskId, record: &LockRecord) -> String {
+    super::encode(task, record).expect("plain values")
+}
+
 /// Every sample of `tests/records`, by file name.
 fn samples() -> BTreeMap<String, Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
@@ -151,12 +156,12 @@ fn a_record_is_written_as_agreed() {
     let mut record = full();
     record.extra = vec!["labels:\n  - slow\n".to_owned()];
     let text = "\
-task_id: '42'
+task_id: 42
 locked_by: alice@example.com
 locked_at: 2026-11-30T23:28:05Z
 hostname: laptop
 pid: 12345
-pid_starttime: '987654'
+pid_starttime: 987654
 pid_starttime_kind: proc
 lock_id: 5f0c
 refreshed_at: 2026-11-30T23:38:05Z
@@ -173,7 +178,7 @@ labels:
     assert_eq!(decode(text.as_bytes()), Reading::Whole(record));
     assert_eq!(
         encode(&task("16_2"), &self::record("no", "2026-08-18 18:36", "1e5")),
-        "task_id: '16_2'\nlocked_by: no\nlocked_at: 2026-08-18 18:36\nhostname: '1e5'\n",
+        "task_id: 16_2\nlocked_by: no\nlocked_at: 2026-08-18 18:36\nhostname: 1e5\n",
         "no process, no process keys"
     );
 }

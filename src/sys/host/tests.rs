@@ -29,7 +29,20 @@ fn a_namespace_link_names_its_kind_and_inode() {
 fn names_that_say_nothing_are_no_names() {
     assert_eq!(usable_hostname(" laptop\n").as_deref(), Some("laptop"));
     assert_eq!(usable_hostname("localhost").as_deref(), Some("localhost"));
-    for bad in ["", "  ", "unknown", "(none)", "a\u{1b}[31mb", "a\nb", "a\u{85}b", &"x".repeat(256)] {
+    for bad in [
+        "",
+        "  ",
+        "unknown",
+        "(none)",
+        "a\u{1b}[31mb",
+        "a\nb",
+        "a\u{85}b",
+        "a: b",
+        "a #b",
+        "@a",
+        "~",
+        &"x".repeat(256),
+    ] {
         assert_eq!(usable_hostname(bad), None, "{bad:?}");
     }
 }
