@@ -61,6 +61,10 @@ mod merge_mutex;
 mod merge_ladder;
 // Killed at every step, and many at once.
 mod merge_storm;
+// The checker of histories, held against histories with a fault in them.
+mod history_checker;
+// Random commands and kills of many, and the history that they leave.
+mod histories;
 // A model of the mutex, over all interleavings.
 mod model_mutex;
 // The manual says what the program does.

@@ -6,6 +6,7 @@ use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit};
 use gix::refs::{FullName, Target};
 
 use super::StoreError;
+use crate::sys::failpoint;
 use crate::sys::git::Git;
 use crate::sys::repository::Repository;
 
@@ -111,6 +112,7 @@ fn through_gix(
     (logger, message): (Logger<'_>, &str),
 ) -> Result<(), String> {
     let expected = match old {
+        _ if failpoint::is_planted("no-compare") => PreviousValue::Any,
         None => PreviousValue::MustNotExist,
         Some(old) => PreviousValue::MustExistAndMatch(Target::Object(old)),
     };

@@ -19,3 +19,18 @@ pub fn hit(name: &str) {
 #[cfg(not(feature = "failpoints"))]
 #[inline]
 pub fn hit(_name: &str) {}
+
+/// Whether a fault of this name is planted, for the tests to find: `AITASK_LOCK_FAILPOINT=<name>`.
+#[cfg(feature = "failpoints")]
+#[must_use]
+pub fn is_planted(name: &str) -> bool {
+    std::env::var_os("AITASK_LOCK_FAILPOINT").is_some_and(|asked| asked == name)
+}
+
+/// Never.
+#[cfg(not(feature = "failpoints"))]
+#[inline]
+#[must_use]
+pub fn is_planted(_name: &str) -> bool {
+    false
+}

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 pub mod actors;
 pub mod answers;
 pub mod fingerprint;
+pub mod history;
 pub mod merging;
 pub mod net;
 pub mod output;

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 
 use super::push::{self, PushAnswer};
 use super::{Answer, Git, GitFailure, Hooks, environment};
+use crate::sys::failpoint;
 
 /// The name under which a call knows the arbiter.
 const REMOTE: &str = "aitask-lock-arbiter";
@@ -83,7 +84,10 @@ impl Git {
         branch: &str,
         lease: Option<&str>,
     ) -> Result<Pushed, GitFailure> {
-        let lease = format!("--force-with-lease={branch}:{}", lease.unwrap_or_default());
+        let mut lease = format!("--force-with-lease={branch}:{}", lease.unwrap_or_default());
+        if failpoint::is_planted("no-compare") {
+            "--force".clone_into(&mut lease);
+        }
         let refspec = format!("{commit}:{branch}");
         let args = [
             "push",
