@@ -93,12 +93,12 @@ fn held(context: &Context, place: &Place<'_>) -> Option<Vec<(String, String)>> {
 /// The IDs of the locks of the tasks that are named.
 fn lock_ids(context: &Context, place: &Place<'_>) -> Option<Vec<(String, String)>> {
     let mut store = Store::open(context, ("aitask-lock", "aitask-lock")).ok()?;
-    let entries = entries(&mut store)?;
+    let tip = store.last_known().ok()??;
     let here = context.session().session.here;
-    let named: BTreeSet<TaskId> = place.words().iter().filter_map(|word| TaskId::parse(word).ok()).collect();
-    let wanted = entries.into_iter().filter(|entry| named.contains(&entry.task)).collect();
-    let snapshot = crate::store::Snapshot { base: None, lease: None, entries: wanted, current: false };
-    let locks = super::locks::all(store.as_dyn().objects(), &snapshot, &here);
+    let named: Vec<TaskId> = place.words().iter().filter_map(|word| TaskId::parse(word).ok()).collect();
+    let base = tree::Base::read(store.as_dyn().objects(), tip).ok()?;
+    let snapshot = crate::store::Snapshot { base: Some(base), lease: None, current: false };
+    let locks = super::locks::of_tasks(store.as_dyn().objects(), &snapshot, &named, &here);
     Some(locks.into_iter().map(|lock| (lock.lock_id, format!("task {}", lock.task))).collect())
 }
 

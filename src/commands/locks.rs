@@ -112,16 +112,16 @@ pub fn branch_exists(snapshot: &Snapshot, creates: bool) -> Result<(), StoreErro
 /// The locks of some tasks, read and looked at.
 #[must_use]
 pub fn of_tasks(objects: &gix::Repository, snapshot: &Snapshot, tasks: &[TaskId], here: &Here) -> Vec<Found> {
-    let wanted = snapshot.entries.iter().filter(|entry| tasks.contains(&entry.task));
     let mut seen = HashMap::new();
-    wanted.map(|entry| look(objects, entry, here, &mut seen)).collect()
+    snapshot.of_tasks(tasks).iter().map(|entry| look(objects, entry, here, &mut seen)).collect()
 }
 
 /// All locks, read and looked at, sorted as people count.
 #[must_use]
 pub fn all(objects: &gix::Repository, snapshot: &Snapshot, here: &Here) -> Vec<Found> {
     let mut seen = HashMap::new();
-    let looked_at = snapshot.entries.iter().map(|entry| look(objects, entry, here, &mut seen));
+    let entries = snapshot.entries();
+    let looked_at = entries.iter().map(|entry| look(objects, entry, here, &mut seen));
     let mut locks: Vec<Found> = looked_at.collect();
     locks.sort_by(|a, b| (a.task.sort_key(), &a.file).cmp(&(b.task.sort_key(), &b.file)));
     locks

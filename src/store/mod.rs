@@ -36,8 +36,6 @@ pub struct Snapshot {
     /// The tip that the swap expects: the very one this snapshot was read from; none when the
     /// branch must not exist.
     pub lease: Option<ObjectId>,
-    /// The lock files of the branch.
-    pub entries: Vec<tree::Entry>,
     /// Whether it was read from the arbiter just now.
     pub current: bool,
 }
@@ -45,8 +43,19 @@ pub struct Snapshot {
 impl Snapshot {
     /// What stands on `base`.
     fn on(base: Option<tree::Base>, lease: Option<ObjectId>, current: bool) -> Self {
-        let entries = base.as_ref().map(tree::Base::entries).unwrap_or_default();
-        Self { base, lease, entries, current }
+        Self { base, lease, current }
+    }
+
+    /// The lock files of the branch.
+    #[must_use]
+    pub fn entries(&self) -> Vec<tree::Entry> {
+        self.base.as_ref().map(tree::Base::entries).unwrap_or_default()
+    }
+
+    /// The lock files of some tasks.
+    #[must_use]
+    pub fn of_tasks(&self, tasks: &[TaskId]) -> Vec<tree::Entry> {
+        self.base.as_ref().map(|base| base.of_tasks(tasks)).unwrap_or_default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The lock branch on a remote: the remote is the truth, changed only by a leased push.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use gix::ObjectId;
@@ -183,9 +184,10 @@ impl<'a> RemoteStore<'a> {
             return Ok(Vec::new());
         }
         let kept = tree::entries(&self.repo.gix, now)?;
+        let kept: HashSet<TaskId> = kept.into_iter().map(|lock| lock.task).collect();
         let before = tree::entries(&self.repo.gix, before)?;
         let lost = before.into_iter().map(|lock| lock.task);
-        Ok(lost.filter(|task| !kept.iter().any(|lock| lock.task == *task)).collect())
+        Ok(lost.filter(|task| !kept.contains(task)).collect())
     }
 
     fn remember(&self, old: Option<ObjectId>, new: ObjectId) -> Result<(), StoreError> {

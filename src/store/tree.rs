@@ -1,10 +1,12 @@
 //! The lock branch's tree: lock files out of a commit, and the next commit out of edits. The one
 //! place that knows names and modes.
 
+use std::collections::HashSet;
+
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
-use gix::objs::tree::{Entry as TreeEntry, EntryKind};
-use gix::objs::{Commit, Kind, Tree};
+use gix::objs::tree::{EntryKind, EntryRef};
+use gix::objs::{Commit, Kind, TreeRef, TreeRefIter};
 
 use super::{StoreError, refs};
 use crate::domain::plan::{CommitNote, Edit};
@@ -27,12 +29,13 @@ pub struct Entry {
 }
 
 /// A commit of the branch and its tree, read once: decisions look at it, and the next commit is built
-/// on it.
+/// on it. The tree stays as it lies in the object database: a branch may hold ten thousand locks, and a
+/// command is about one of them.
 #[derive(Clone, Debug)]
 pub struct Base {
     /// The commit.
     pub commit: ObjectId,
-    tree: Tree,
+    tree: Vec<u8>,
 }
 
 impl Base {
@@ -45,17 +48,44 @@ impl Base {
             StoreError::Unreadable(format!("commit {commit} of the lock branch cannot be read: {error}"))
         };
         let found = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
-        let tree = found.tree().map_err(|error| unreadable(&error))?;
-        let tree = tree.decode().map_err(|error| unreadable(&error))?.to_owned();
+        let tree = found.tree().map_err(|error| unreadable(&error))?.detach().data;
+        // All of it makes sense, or none of it is believed.
+        for entry in TreeRefIter::from_bytes(&tree, repo.object_hash()) {
+            entry.map_err(|error| unreadable(&error))?;
+        }
         Ok(Self { commit, tree })
+    }
+
+    fn files(&self) -> impl Iterator<Item = EntryRef<'_>> {
+        TreeRefIter::from_bytes(&self.tree, self.commit.kind()).filter_map(Result::ok)
     }
 
     /// The lock files.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
-        let files = self.tree.entries.iter();
-        files.filter_map(|file| entry(file.filename.as_bstr(), file.oid, file.mode.kind())).collect()
+        self.files().filter_map(|file| entry(file.filename, file.oid.to_owned(), file.mode.kind())).collect()
     }
+
+    /// The lock files of some tasks, under whatever spelling. Most names are passed over without being read.
+    #[must_use]
+    pub fn of_tasks(&self, tasks: &[TaskId]) -> Vec<Entry> {
+        let wanted: HashSet<&[u8]> = tasks.iter().map(|task| significant(task.as_str().as_bytes())).collect();
+        let alike = self.files().filter(|file| {
+            file.filename.strip_suffix(LOCK_SUFFIX).is_some_and(|name| wanted.contains(significant(name)))
+        });
+        let read = |file: EntryRef<'_>| entry(file.filename, file.oid.to_owned(), file.mode.kind());
+        alike.filter_map(read).filter(|entry| tasks.contains(&entry.task)).collect()
+    }
+}
+
+/// How the name of a lock file ends.
+const LOCK_SUFFIX: &[u8] = b"_lock.yaml";
+
+/// What all spellings of a task have in common: the end of its last part, without the zeros and the `t`
+/// that may stand before it.
+fn significant(spelling: &[u8]) -> &[u8] {
+    let last = spelling.rsplit(|byte| *byte == b'_').next().unwrap_or_default();
+    last.trim_start_with(|c| matches!(c, '0' | 't' | 'T'))
 }
 
 /// The lock files of a commit.
@@ -132,25 +162,22 @@ pub fn commit(
     note: &CommitNote,
     signer: &Signer,
 ) -> Result<ObjectId, StoreError> {
-    let mut tree = base.map_or_else(Tree::empty, |base| base.tree.clone());
-    for edit in edits {
-        let (file, content) = match edit {
-            Edit::Remove { file } => (file.clone(), None),
-            Edit::Put { task, record } => {
-                let text = record::encode(task, record)
-                    .map_err(|error| StoreError::NotWritable(error.to_string()))?;
-                (task.file_name(), Some(text))
-            }
-        };
-        tree.entries.retain(|entry| entry.filename != file.as_str());
-        if let Some(content) = content {
-            let oid = loose::write_content(repo, Kind::Blob, content.as_bytes())
-                .map_err(|error| not_writable(repo, &error))?;
-            tree.entries.push(TreeEntry { mode: EntryKind::Blob.into(), filename: file.into(), oid });
+    let before = base.map_or(&[][..], |base| &base.tree);
+    let mut entries = TreeRef::from_bytes(before, repo.object_hash())
+        .map_err(|error| StoreError::Unreadable(error.to_string()))?
+        .entries;
+    let changes = changes(repo, edits)?;
+    // A clean-up may change as many files as there are.
+    let changed: HashSet<&[u8]> = changes.iter().map(|(file, _)| file.as_bytes()).collect();
+    entries.retain(|entry| !changed.contains(entry.filename.as_bytes()));
+    for (file, content) in &changes {
+        if let Some(oid) = content {
+            let mode = EntryKind::Blob.into();
+            entries.push(EntryRef { mode, filename: file.as_str().into(), oid });
         }
     }
-    tree.entries.sort();
-    let tree = loose::write(repo, &tree).map_err(|error| not_writable(repo, &error))?;
+    entries.sort();
+    let tree = loose::write(repo, &TreeRef { entries }).map_err(|error| not_writable(repo, &error))?;
     let signature = gix::actor::Signature {
         name: plain(&signer.name),
         email: plain(&signer.email),
@@ -166,6 +193,20 @@ pub fn commit(
         extra_headers: Vec::new(),
     };
     loose::write(repo, &commit).map_err(|error| not_writable(repo, &error))
+}
+
+/// What becomes of each file, with the new content's object id, written already.
+fn changes(repo: &gix::Repository, edits: &[Edit]) -> Result<Vec<(String, Option<ObjectId>)>, StoreError> {
+    let change = |edit: &Edit| match edit {
+        Edit::Remove { file } => Ok((file.clone(), None)),
+        Edit::Put { task, record } => {
+            let content =
+                record::encode(task, record).map_err(|error| StoreError::NotWritable(error.to_string()))?;
+            let oid = loose::write_content(repo, Kind::Blob, content.as_bytes());
+            Ok((task.file_name(), Some(oid.map_err(|error| not_writable(repo, &error))?)))
+        }
+    };
+    edits.iter().map(change).collect()
 }
 
 fn not_writable(repo: &gix::Repository, error: &dyn std::error::Error) -> StoreError {
@@ -196,7 +237,7 @@ fn message(note: &CommitNote, attempt: &str) -> String {
 /// # Errors
 /// A commit on the way cannot be read.
 pub fn contains(repo: &gix::Repository, tip: ObjectId, ancestor: ObjectId) -> Result<bool, StoreError> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let mut queue = std::collections::VecDeque::from([tip]);
     while let Some(id) = queue.pop_front() {
         if id == ancestor {
@@ -213,4 +254,31 @@ pub fn contains(repo: &gix::Repository, tip: ObjectId, ancestor: ObjectId) -> Re
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_passed_over_is_no_spelling_of_the_task() {
+        for file in [
+            "t7_lock.yaml",
+            "T007_lock.yaml",
+            "tt7_lock.yaml",
+            "t16_02_lock.yaml",
+            "t0_lock.yaml",
+            "t000_lock.yaml",
+            "tfoo_lock.yaml",
+            "tTt07a_lock.yaml",
+            "t1_t_lock.yaml",
+            "t07_1_lock.yaml",
+            "t_lock_lock.yaml",
+        ] {
+            let Some(task) = TaskId::of_file_name(file) else { continue };
+            let name = file.strip_suffix("_lock.yaml").unwrap();
+            assert_eq!(significant(name.as_bytes()), significant(task.as_str().as_bytes()), "{file}");
+        }
+        assert_ne!(significant(b"t17"), significant(b"7"));
+    }
 }

@@ -45,7 +45,7 @@ fn branch(context: &Context) -> (Finding, Option<Snapshot>) {
     };
     match store.read() {
         Ok(snapshot) => {
-            let locks = snapshot.entries.len();
+            let locks = snapshot.entries().len();
             let plural = if locks == 1 { "lock" } else { "locks" };
             (Finding::ok(CHECK, format!("{name} can be read: {locks} {plural}")), Some(snapshot))
         }
@@ -53,7 +53,7 @@ fn branch(context: &Context) -> (Finding, Option<Snapshot>) {
             let finding =
                 Finding::note(CHECK, format!("there is no branch {name} yet; the first claim creates it"))
                     .mend("git aitask-lock init");
-            let none = Snapshot { base: None, lease: None, entries: Vec::new(), current: true };
+            let none = Snapshot { base: None, lease: None, current: true };
             (finding, Some(none))
         }
         Err(error) => (of_failure(CHECK, explain::store_error(context, &error, &[])), None),

@@ -80,8 +80,8 @@ fn by_task_lock(context: &Context, enforced: Enforced) -> Result<Answer, Failure
     let mut store = Store::open(context, (&name, &email))?;
     let Known { snapshot, how, mut warnings } = look(context, &mut store)?;
     let mut tasks = numbered_tasks(&branch);
-    let entries = snapshot.iter().flat_map(|snapshot| &snapshot.entries);
-    for entry in entries.filter(|entry| names_task(&branch, &entry.task)) {
+    let entries = snapshot.as_ref().map(Snapshot::entries).unwrap_or_default();
+    for entry in entries.iter().filter(|entry| names_task(&branch, &entry.task)) {
         if !tasks.contains(&entry.task) {
             tasks.push(entry.task.clone());
         }
@@ -149,6 +149,6 @@ fn look(context: &Context, store: &mut Store<'_>) -> Result<Known, Failure> {
 /// What this clone knows, without waiting for anybody.
 fn last_known(store: &mut Store<'_>) -> Result<Option<Snapshot>, StoreError> {
     let Some(tip) = store.last_known()? else { return Ok(None) };
-    let entries = tree::entries(store.as_dyn().objects(), tip)?;
-    Ok(Some(Snapshot { base: None, lease: None, entries, current: false }))
+    let base = tree::Base::read(store.as_dyn().objects(), tip)?;
+    Ok(Some(Snapshot { base: Some(base), lease: None, current: false }))
 }
