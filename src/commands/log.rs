@@ -66,7 +66,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     if args.stat {
         let mut held = Vec::new();
-        for entry in &snapshot.entries {
+        for entry in &snapshot.entries() {
             if args.tasks.is_empty() || args.tasks.contains(&entry.task) {
                 let owner = match tree::read(store.as_dyn().objects(), entry) {
                     Reading::Whole(record) => record.owner,

@@ -5,6 +5,7 @@
 
 pub mod anchor;
 pub mod cleanup;
+pub mod compaction;
 pub mod exit;
 pub mod failure;
 pub mod finding;

@@ -10,6 +10,7 @@ use crate::sys::files::FileError;
 use crate::sys::git::GitFailure;
 
 pub mod attempt;
+pub mod compact;
 pub mod history;
 pub mod local;
 pub mod mutex;

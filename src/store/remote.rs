@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gix::ObjectId;
 
+use super::compact::{self, Descent};
 use super::refs::{self, Logger, Moved};
 use super::serial::{FOLDER, Turn};
 use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
@@ -145,9 +146,7 @@ impl<'a> RemoteStore<'a> {
 
     /// Accepts a tip that was read, unless locks that this clone has seen are gone by a rewrite.
     fn checked(&self, known: Option<ObjectId>, now: ObjectId) -> Result<Tip, StoreError> {
-        if let Some(known) = known.filter(|known| *known != now)
-            && !tree::contains(&self.repo.gix, now, known)?
-        {
+        if let Some(known) = known.filter(|known| *known != now) {
             let lost = self.lost(known, now)?;
             if !lost.is_empty() {
                 self.remember(Some(now), known)?;
@@ -178,11 +177,14 @@ impl<'a> RemoteStore<'a> {
         }
     }
 
-    /// Locks of `before` that are not on `now`.
+    /// Locks of `before` that a rewrite took from the branch, which is at `now`.
     fn lost(&self, before: ObjectId, now: ObjectId) -> Result<Vec<TaskId>, StoreError> {
-        if tree::contains(&self.repo.gix, now, before)? {
-            return Ok(Vec::new());
-        }
+        let now = match compact::descent(&self.repo.gix, now, before)? {
+            Descent::Contained | Descent::Named => return Ok(Vec::new()),
+            // What this clone knows is what has to be on the root, whatever that says of itself.
+            Descent::Replaced { root } => root,
+            Descent::Unrelated { .. } => now,
+        };
         let kept = tree::entries(&self.repo.gix, now)?;
         let kept: HashSet<TaskId> = kept.into_iter().map(|lock| lock.task).collect();
         let before = tree::entries(&self.repo.gix, before)?;
@@ -214,12 +216,20 @@ impl<'a> RemoteStore<'a> {
             Tip::At(tip) => Some(tip),
             Tip::Missing => None,
         };
-        if let Some(tip) = tip
-            && tree::contains(&self.repo.gix, tip, new)?
-        {
-            return Ok(Settled::Landed);
+        if tip == lease {
+            return Ok(Settled::Unmoved);
         }
-        Ok(if tip == lease { Settled::Unmoved } else { Settled::MovedOn })
+        let Some(tip) = tip else { return Ok(Settled::MovedOn) };
+        let stands = |commit| compact::descent(&self.repo.gix, tip, commit);
+        Ok(match stands(new)? {
+            Descent::Contained | Descent::Replaced { .. } | Descent::Named => Settled::Landed,
+            Descent::Unrelated { compacted: false } => Settled::MovedOn,
+            // A root names the newest commits without a gap: had ours come after the lease, it would be named.
+            Descent::Unrelated { compacted: true } => match lease.map(stands).transpose()? {
+                None | Some(Descent::Unrelated { .. }) => Settled::Hidden,
+                Some(_) => Settled::MovedOn,
+            },
+        })
     }
 }
 
@@ -232,6 +242,8 @@ enum Settled {
     Unmoved,
     /// Somebody else moved the branch.
     MovedOn,
+    /// The branch was compacted, and what it was before is not told far enough back.
+    Hidden,
 }
 
 impl LockStore for RemoteStore<'_> {
@@ -281,6 +293,10 @@ impl LockStore for RemoteStore<'_> {
                 Settled::Landed => Ok(Swap::Won),
                 Settled::MovedOn => Ok(Swap::Lost),
                 Settled::Unmoved => Err(StoreError::Refused { reason, said }),
+                Settled::Hidden => {
+                    let failure = GitFailure::new("push", Cause::Other, reason.as_bytes());
+                    Err(StoreError::OutcomeUnknown(failure))
+                }
             },
             Ok(Pushed { answer: PushAnswer::Silent, said }) => {
                 self.after_failure(lease, new, GitFailure::new("push", Cause::Other, said.as_bytes()))
@@ -308,6 +324,7 @@ impl RemoteStore<'_> {
         match (self.settle(lease, new), failure.cause) {
             (Ok(Settled::Landed), _) => Ok(Swap::Won),
             (Ok(Settled::MovedOn), _) => Ok(Swap::Lost),
+            (Ok(Settled::Hidden), _) => Err(StoreError::OutcomeUnknown(failure)),
             // Ended while the server may still have been at it: it can land after our look.
             (Ok(Settled::Unmoved), Cause::TimedOut | Cause::Killed(_)) => {
                 Err(StoreError::OutcomeUnknown(failure))

@@ -9,6 +9,7 @@ use gix::objs::tree::{EntryKind, EntryRef};
 use gix::objs::{Commit, Kind, TreeRef, TreeRefIter};
 
 use super::{StoreError, refs};
+use crate::domain::compaction::Compaction;
 use crate::domain::plan::{CommitNote, Edit};
 use crate::domain::record::{self, Damage, Reading};
 use crate::domain::task_id::TaskId;
@@ -178,6 +179,34 @@ pub fn commit(
     }
     entries.sort();
     let tree = loose::write(repo, &TreeRef { entries }).map_err(|error| not_writable(repo, &error))?;
+    let parents = base.map(|base| base.commit).into_iter().collect();
+    write_commit(repo, tree, parents, message(note, &signer.attempt), signer)
+}
+
+/// Writes a commit without parents that has the tree of another one, whose place it is to take.
+///
+/// # Errors
+/// The other one cannot be read, or the commit cannot be written.
+pub fn root_like(
+    repo: &gix::Repository,
+    tip: ObjectId,
+    compaction: &Compaction,
+    signer: &Signer,
+) -> Result<ObjectId, StoreError> {
+    let tree = repo.find_commit(tip).ok().and_then(|commit| Some(commit.tree_id().ok()?.detach()));
+    let tree = tree.ok_or_else(|| StoreError::Unreadable(format!("commit {tip} cannot be read")))?;
+    let trailers = compaction.trailers();
+    let message = format!("ait: Compact the lock branch\n\n{trailers}Lock-Attempt: {}\n", signer.attempt);
+    write_commit(repo, tree, Vec::new(), message, signer)
+}
+
+fn write_commit(
+    repo: &gix::Repository,
+    tree: ObjectId,
+    parents: Vec<ObjectId>,
+    message: String,
+    signer: &Signer,
+) -> Result<ObjectId, StoreError> {
     let signature = gix::actor::Signature {
         name: plain(&signer.name),
         email: plain(&signer.email),
@@ -185,11 +214,11 @@ pub fn commit(
     };
     let commit = Commit {
         tree,
-        parents: base.map(|base| base.commit).into_iter().collect(),
+        parents: parents.into(),
         author: signature.clone(),
         committer: signature,
         encoding: None,
-        message: message(note, &signer.attempt).into(),
+        message: message.into(),
         extra_headers: Vec::new(),
     };
     loose::write(repo, &commit).map_err(|error| not_writable(repo, &error))
@@ -229,31 +258,6 @@ fn message(note: &CommitNote, attempt: &str) -> String {
     }
     message.push_str(&format!("Lock-Attempt: {attempt}\n"));
     message
-}
-
-/// Whether `ancestor` is `tip` or in its history. The lock branch is one line of commits, so the
-/// walk is short when the answer is yes.
-///
-/// # Errors
-/// A commit on the way cannot be read.
-pub fn contains(repo: &gix::Repository, tip: ObjectId, ancestor: ObjectId) -> Result<bool, StoreError> {
-    let mut seen = HashSet::new();
-    let mut queue = std::collections::VecDeque::from([tip]);
-    while let Some(id) = queue.pop_front() {
-        if id == ancestor {
-            return Ok(true);
-        }
-        if !seen.insert(id) {
-            continue;
-        }
-        match repo.find_commit(id) {
-            Ok(commit) => queue.extend(commit.parent_ids().map(gix::Id::detach)),
-            // The border of a shallow clone: nothing older is known here.
-            Err(_) if id != tip => {}
-            Err(error) => return Err(StoreError::Unreadable(format!("commit {id} cannot be read: {error}"))),
-        }
-    }
-    Ok(false)
 }
 
 #[cfg(test)]
