@@ -52,6 +52,8 @@ mod merge_hooks;
 mod recipes;
 // `hook install --tasks`, with and without hook managers.
 mod task_hooks;
+// Which branch a merge goes into.
+mod merge_into;
 // Nothing that is discarded is lost.
 mod merge_refusals;
 mod merge_rescue;

@@ -110,7 +110,8 @@ fn a_bare_layout_needs_to_be_told_where_merges_run() {
     let refused = merge(&tree, &["claim", "42"]).session(&session).go().expect("PREFLIGHT_MISSING", 22);
     assert_eq!(refused.field(0), "root");
     bare.git(&["config", "aitask-lock.mergeWorktree", tree.path.to_str().unwrap()]);
-    let claimed = merge(&bare, &["claim", "42"]).session(&session).go().expect("MERGE_CLAIMED", 0);
+    let claim = ["claim", "42", "--into", "tree"];
+    let claimed = merge(&bare, &claim).session(&session).go().expect("MERGE_CLAIMED", 0);
     assert_eq!(claimed.field(2), "refs/heads/tree");
 }
 

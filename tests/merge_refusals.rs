@@ -116,7 +116,7 @@ fn a_branch_that_is_gone_is_not_gone_back_to() {
     // Nothing else is merged into without being named.
     let refused = told(&scene, &["merge", "claim", "43"], 22);
     assert!(refused.stderr.contains("there is no branch main"), "{refused}");
-    let claimed = told(&scene, &["merge", "claim", "43", "--into", "aside"], 0);
+    let claimed = told(&scene, &["merge", "claim", "43", "--into", "t42"], 0);
     assert!(claimed.stderr.contains("stays on aside: main, where"), "{claimed}");
     assert!(!claimed.stderr.contains("again"), "{claimed}");
 }

@@ -349,7 +349,8 @@ fn merges() -> Vec<Verdict> {
         guard: guard.map(str::to_owned),
         next: next(),
     };
-    let refusal = |kept| Refusal { task: task(), about: hostile(), why: hostile(), hints: next(), kept };
+    let refusal =
+        |kept| Refusal { task: task(), about: hostile(), why: hostile(), hints: next(), kept, into: None };
     let rescue = || -> Option<merge::Rescued> {
         Some(merge::Rescued {
             reference: "refs/aitask-lock/rescue/1".to_owned(),

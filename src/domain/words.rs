@@ -179,8 +179,8 @@ pub const MERGE_WORDS: [Word; 31] = [
     word(
         "PREFLIGHT_HEAD_MISMATCH",
         "22",
-        "head|task|kept",
-        "refused before the merge: HEAD is not the output branch",
+        "head|task|kept|into",
+        "refused before the merge: HEAD is not the output branch; into is the one that merges go into",
     ),
     word(
         "UNSAFE_OUTPUT_BRANCH",

@@ -32,6 +32,13 @@ impl Again<'_> {
         self.composed(self.verb, self.branch.map(quoted), into.as_deref(), wait, None)
     }
 
+    /// The same into a branch that is named: `begin` where a merge was to be run.
+    #[must_use]
+    pub fn into_branch(&self, into: &str) -> String {
+        let verb = if self.verb == "run" { "begin" } else { self.verb };
+        self.composed(verb, self.branch.map(quoted), Some(&quoted(into)), None, None)
+    }
+
     /// Makes refusals among the outcomes name it; `kept` is whether there is still a reservation.
     pub fn name_in_all(&self, verdicts: &mut [Verdict], kept: bool) {
         for verdict in verdicts {

@@ -22,7 +22,7 @@ pub struct Args {
     /// The branch to merge; default: the one that is named after the task
     #[arg(value_name = "BRANCH")]
     pub branch: Option<String>,
-    /// The branch to merge into; by default the one that is checked out in the shared root
+    /// The branch to merge into; by default what aitask-lock.mergeInto or the remote's HEAD names
     #[arg(long, value_name = "BRANCH")]
     pub into: Option<String>,
     /// How long to wait for one's turn, such as 30s; 0 does not queue
@@ -69,5 +69,5 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         && desk.give_back(&args.task, Some(&claimed.id)).is_ok_and(|given| given.is_ok());
     let mut answer = merged?.answer;
     again.name_in_all(&mut answer.verdicts, !given_back);
-    Ok(answer.warn(desk.warnings()))
+    Ok(answer.warn(desk.warnings()).note(desk.notes()))
 }

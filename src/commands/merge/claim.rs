@@ -6,7 +6,8 @@ use super::again::Again;
 use super::desk::{Desk, git_failure, mutex_failure, not_clean, not_writable, unreadable};
 use super::foreseen;
 use super::recovery::{go_back, ways_back};
-use super::root::{no_root, refusal, told};
+use super::root::{no_root, refusal};
+use super::settle;
 use super::wait::Wait;
 use crate::commands::Answer;
 use crate::context::{Context, duration, duration_setting, task_id};
@@ -14,7 +15,6 @@ use crate::domain::anchor::{AnchorSource, Here};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::{self, Liveness};
 use crate::domain::merge::branch;
-use crate::domain::merge::preflight::{self, Asked};
 use crate::domain::merge::reservation::{Baseline, Reservation};
 use crate::domain::merge::rules::{self, Ruling, Seat, Seen};
 use crate::domain::merge::verdict::{Busy, BusyWhy, Holder, MergeClaimed, MergeVerdict, Refusal};
@@ -36,7 +36,7 @@ pub struct Args {
     /// The task whose merge it is
     #[arg(value_name = "TASK", value_parser = task_id)]
     pub task: TaskId,
-    /// The branch to merge into; by default the one that is checked out in the shared root
+    /// The branch to merge into; by default what aitask-lock.mergeInto or the remote's HEAD names
     #[arg(long, value_name = "BRANCH")]
     pub into: Option<String>,
     /// How long to wait for one's turn, such as 30s; 0 does not queue
@@ -80,8 +80,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     // Doubts about the session matter where it is recorded, or where there is none.
     let warnings = if recorded { desk.warnings() } else { desk.remarks() };
-    let note = desk.guard_note(&verdict);
-    Ok(Answer::of(vec![verdict]).warn(warnings).note(note))
+    let notes = desk.notes().into_iter().chain(desk.guard_note(&verdict));
+    Ok(Answer::of(vec![verdict]).warn(warnings).note(notes))
 }
 
 /// Takes the reservation for this session and a task, after waiting for it if need be. The shared
@@ -124,7 +124,7 @@ pub fn take(desk: &Desk<'_>, ask: &Ask<'_>) -> Result<Result<MergeClaimed, Verdi
         reclaimed_from: taken.reclaimed_from,
         waited: wait.waited(),
     };
-    settle(desk, ask, taken.reservation, claimed)
+    settle::settle(desk, ask, taken.reservation, claimed)
 }
 
 /// What one look at the mutex came to.
@@ -269,7 +269,9 @@ fn reclaim(
     if let Some(refusal) = residue(desk, ask, root, &view)? {
         return Ok(refusal);
     }
-    if let Seen::Taken(reservation) = &view.look.seen {
+    if let Seen::Taken(reservation) = &view.look.seen
+        && strays(desk, ask, root, reservation)?
+    {
         match go_back(&root.git.until(desk.deadline()), reservation) {
             Ok(went_back) => desk.remark(went_back.map(|went_back| went_back.remark)),
             Err((branch, error)) => {
@@ -293,6 +295,18 @@ fn reclaim(
     let taken = publish(desk, ask, held, source, view.holder().map(Box::new));
     failpoint::hit("reclaim-published");
     taken
+}
+
+/// Whether HEAD has to go back to where the lost session merged.
+fn strays(
+    desk: &Desk<'_>,
+    ask: &Ask<'_>,
+    root: &MergeRoot,
+    reservation: &Reservation,
+) -> Result<bool, Failure> {
+    let head = root.git.until(desk.deadline()).head_branch().map_err(|error| git_failure(&error))?;
+    let back = foreseen::goes_back(desk, root, reservation, ask.into, head.as_deref());
+    Ok(back.map_err(|error| git_failure(&error))?.is_some())
 }
 
 /// The refusal, where a lost session left something in the shared root.
@@ -328,77 +342,4 @@ fn publish(
         // The file system's locks do not exclude; somebody else won.
         Publication::AlreadyThere => Ok(Step::Wait { holder: None, watched: None }),
     }
-}
-
-/// With the reservation in hand: looks at the shared root, and gives the reservation back where no
-/// merge may start; else records how the root looked.
-fn settle(
-    desk: &Desk<'_>,
-    ask: &Ask<'_>,
-    mut reservation: Reservation,
-    mut claimed: MergeClaimed,
-) -> Result<Result<MergeClaimed, Verdict>, Failure> {
-    let refused = |refusal: MergeVerdict| -> Result<Result<MergeClaimed, Verdict>, Failure> {
-        if !claimed.again {
-            // Whoever lost it meanwhile has nothing to give back.
-            _ = desk.give_back(ask.task, Some(&claimed.id))?;
-        }
-        Ok(Err(refusal.into()))
-    };
-    let wanted = ask.into.map(branch::full_name);
-    if claimed.again && (wanted.is_none() || wanted == reservation.output_branch) {
-        return Ok(Ok(claimed));
-    }
-    let root = match desk.root() {
-        Ok(root) => root,
-        Err(error) => return refused(no_root(desk, ask.task, &error, claimed.again)),
-    };
-    let observed = observe(&root, wanted.as_deref());
-    let (residue, output, baseline) = match observed {
-        Ok(observed) => observed,
-        Err(error) => {
-            if !claimed.again {
-                _ = desk.give_back(ask.task, Some(&claimed.id))?;
-            }
-            return Err(git_failure(&error));
-        }
-    };
-    if !claimed.again && !residue.is_clean() {
-        return refused(not_clean(desk, ask.task, &root, residue, None));
-    }
-    let asked = match &output {
-        Some(name) => Some(Asked {
-            name: name.clone(),
-            tip: baseline.tip.clone(),
-            leads_elsewhere: baseline.tip.is_none()
-                && ask.into.is_some_and(|name| root.git.is_revision(name).unwrap_or(false)),
-        }),
-        None => None,
-    };
-    if let Err(unsafe_now) = preflight::output_branch(asked.as_ref(), &desk.context.branch) {
-        let mut refusal = told(desk, ask.task, unsafe_now, &root, residue);
-        ask.again.name_in(&mut refusal, claimed.again);
-        return refused(refusal);
-    }
-    claimed.output_branch.clone_from(&output);
-    reservation.output_branch = output;
-    reservation.baseline = baseline;
-    desk.rewrite(&reservation)?;
-    Ok(Ok(claimed))
-}
-
-type Observed = (crate::domain::merge::residue::Residue, Option<String>, Baseline);
-
-fn observe(root: &MergeRoot, wanted: Option<&str>) -> Result<Observed, crate::sys::git::GitFailure> {
-    let git = &root.git;
-    let residue = git.residue()?;
-    let head = git.head_branch()?;
-    let output = wanted.map(str::to_owned).or_else(|| head.clone());
-    let tip = match &output {
-        Some(output) => git.oid(output)?,
-        None => None,
-    };
-    let baseline =
-        Baseline { head: head.or_else(|| residue.head.clone()), tip, index: Some(git.index_digest()?) };
-    Ok((residue, output, baseline))
 }

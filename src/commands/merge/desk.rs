@@ -37,6 +37,8 @@ pub struct Desk<'a> {
     budget: Duration,
     /// What was done to the shared root on the way, for people.
     remarks: RefCell<Vec<String>>,
+    /// What people may want to know besides.
+    notes: RefCell<Vec<String>>,
 }
 
 impl<'a> Desk<'a> {
@@ -51,6 +53,7 @@ impl<'a> Desk<'a> {
             mutex: Mutex::new(&context.repo.common_dir),
             budget: clock::remaining(context.deadline()),
             remarks: RefCell::default(),
+            notes: RefCell::default(),
         }
     }
 
@@ -90,6 +93,17 @@ impl<'a> Desk<'a> {
     /// Keeps in mind what was done.
     pub fn remark(&self, what: Option<String>) {
         self.remarks.borrow_mut().extend(what);
+    }
+
+    /// What people may want to know besides.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.borrow().clone()
+    }
+
+    /// Keeps in mind what people may want to know.
+    pub fn note(&self, what: String) {
+        self.notes.borrow_mut().push(what);
     }
 
     /// When something that begins now has to be done.
@@ -255,6 +269,7 @@ pub fn not_clean(
             format!("commit them there, or put them aside: git -C {quoted} stash push"),
         ],
         kept: false,
+        into: None,
     })
 }
 

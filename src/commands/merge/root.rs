@@ -69,7 +69,7 @@ pub fn git_there(root: &MergeRoot) -> String {
 /// A refusal without hints; the reservation is kept until somebody says otherwise.
 #[must_use]
 pub fn refusal(task: &TaskId, about: &str, why: String) -> Refusal {
-    Refusal { task: task.clone(), about: about.to_owned(), why, hints: Vec::new(), kept: true }
+    Refusal { task: task.clone(), about: about.to_owned(), why, hints: Vec::new(), kept: true, into: None }
 }
 
 /// Looks at everything that a decision on a merge stands on. `output` and `task_branch` are as they

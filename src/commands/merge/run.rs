@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::again::Again;
 use super::desk::{Desk, working_under};
+use super::into;
 use super::parked;
 use super::root;
 use crate::commands::Answer;
@@ -117,6 +118,14 @@ pub fn under(
         Ok(root) => root,
         Err(refused) => return Ok(Ended::refused(*refused)),
     };
+    if reservation.output_branch.is_none() {
+        let again = Again { verb: "run", task: &task, branch, into: None, options };
+        let head = root.git.head_branch().map_err(failed)?;
+        match into::settled(desk, &again, &root, head).map_err(failed)? {
+            Ok(chosen) => reservation.output_branch = chosen.branch,
+            Err(refusal) => return Ok(Ended::refused(*refusal)),
+        }
+    }
     let output = reservation.output_branch.clone();
     let wanted = branch.map(str::to_owned).or_else(|| reservation.task_branch.clone());
     let facts = root::facts(context, &root, output.as_deref(), wanted.as_deref()).map_err(failed)?;

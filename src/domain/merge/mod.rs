@@ -6,6 +6,7 @@
 pub mod branch;
 pub mod findings;
 pub mod holder;
+pub mod into;
 pub mod options;
 pub mod outcome;
 pub mod preflight;

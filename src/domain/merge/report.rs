@@ -179,6 +179,9 @@ pub struct Refusal {
     pub hints: Vec<String>,
     /// Whether the reservation is kept.
     pub kept: bool,
+    /// The branch that merges go into, by full name, where the shared root stands on another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub into: Option<Box<str>>,
 }
 
 /// What git's own marks of a merge (`MERGE_HEAD`) came to that was committed, and then ended before it had

@@ -195,6 +195,7 @@ fn refused(refusal: &Refusal) -> Vec<String> {
         refusal.about.clone(),
         refusal.task.to_string(),
         if refusal.kept { "kept" } else { "released" }.to_owned(),
+        refusal.into.as_deref().unwrap_or_default().to_owned(),
     ]
 }
 

@@ -11,7 +11,15 @@ impl Git {
     /// # Errors
     /// git cannot tell.
     pub fn head_branch(&self) -> Result<Option<String>, GitFailure> {
-        let answer = self.run(Hooks::Off, &["symbolic-ref", "--quiet", "HEAD"])?;
+        self.symbolic_ref("HEAD")
+    }
+
+    /// The reference that a symbolic one names; `None` when there is none, or it is not symbolic.
+    ///
+    /// # Errors
+    /// git cannot tell.
+    pub fn symbolic_ref(&self, name: &str) -> Result<Option<String>, GitFailure> {
+        let answer = self.run(Hooks::Off, &["symbolic-ref", "--quiet", name])?;
         match answer.code {
             0 => Ok(Some(answer.line())),
             1 => Ok(None),
