@@ -32,6 +32,9 @@ mod layouts;
 mod surroundings;
 // Everything that a real branch holds and this program did not write.
 mod records;
+// One branch for both implementations.
+mod interop;
+mod readers;
 // Porcelain and JSON contracts, exit codes, and bad input.
 mod formats;
 // Every outcome in every rendering.

@@ -36,7 +36,11 @@ pub const SETTINGS: [(&str, &str, &str); 12] = [
         "`10m`",
         "A lock that was refreshed more recently is only verified: a refresh of it makes no commit.",
     ),
-    ("aitask-lock.hostname", "the host's name", "Pins the name of this host, where it changes."),
+    (
+        "aitask-lock.hostname",
+        "the host's name",
+        "Pins the name of this host, where it changes. The shell implementation goes by what `hostname` prints.",
+    ),
     (
         "aitask-lock.committer",
         "git's own identity, else the owner",

@@ -9,6 +9,7 @@ pub mod actors;
 pub mod answers;
 pub mod fingerprint;
 pub mod history;
+pub mod line_reader;
 pub mod merging;
 pub mod net;
 pub mod output;

@@ -67,8 +67,11 @@ fn host(here: &Here) -> Vec<Finding> {
     match &here.hostname {
         Some(name) => findings.push(Finding::ok(CHECK, format!("locks taken here name the host {name}"))),
         None => findings.push(
-            Finding::note(CHECK, "this machine has no host name: a lock cannot say where it was taken")
-                .mend("git config --global aitask-lock.hostname '<name>'"),
+            Finding::note(
+                CHECK,
+                "this machine has no host name that a record can hold: a lock cannot say where it was taken",
+            )
+            .mend("git config --global aitask-lock.hostname '<name>'"),
         ),
     }
     if here.table.is_none() {

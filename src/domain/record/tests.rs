@@ -101,6 +101,20 @@ fn every_sample_reads_as_agreed() {
         anchor: Anchor { process, hostname: None, ..plain("").anchor },
         ..plain("")
     };
+    // Written by this program: in quotes (earlier versions), plain, and without a process. The boot and
+    // the machine are made up, so that no machine takes them for its own.
+    let ours = |at: &str, lock_id: &str, process: Option<(u32, &str)>| {
+        let mut record = self::record("user@example.com", at, "my-laptop");
+        if let Some((pid, token)) = process {
+            record = with_process(record, pid, Some((token, TokenKind::Proc)));
+            record.anchor_source = Some("AIT_AGENT_PID".to_owned());
+            record.note = Some("half: way # there".to_owned());
+        }
+        record.anchor.table = full().anchor.table;
+        record.anchor.machine_id = Some("0f3cb1d7a44e5c1e9d0b2b8a5a0f3c11".to_owned());
+        record.lock_id = Some(lock_id.to_owned());
+        record
+    };
     let mut expected = vec![
         ("t1", plain("2026-02-24 14:30"), None),
         ("t2", strong(), None),
@@ -136,6 +150,17 @@ fn every_sample_reads_as_agreed() {
         ("t17", LockRecord { owner: None, ..plain(august) }, Some(Damage::DuplicateKey)),
         ("t18", with_process(record("Ann Example: lead # core", august, "my-laptop"), 48211, None), None),
         ("t19", damaged(Some("user@example.com"), RecordedProcess::None), Some(Damage::Incomplete)),
+        (
+            "t20",
+            ours("2026-12-07T11:22:56Z", "b78b9384833a539465f66e7b0bfd41ef", Some((7475, "740275"))),
+            None,
+        ),
+        (
+            "t21",
+            ours("2026-12-07T11:22:27Z", "7e7ab220f49f311374c02a3a4de71a63", Some((1800, "737388"))),
+            None,
+        ),
+        ("t22", ours("2026-12-07T11:22:27Z", "dede34a241a6185cc91e52c96bf64d72", None), None),
         ("t07", record("other@example.com", august, "my-laptop"), None),
     ];
     for (name, bytes) in samples() {
