@@ -91,6 +91,8 @@ mod remedies_store;
 mod layers;
 // A session learns before a merge that it lost its task.
 mod merge_task_lock;
+// A new root in the place of a long history.
+mod compaction;
 // The lab that all of them use.
 mod support;
 

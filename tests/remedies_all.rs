@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{manifest_dir, printed};
-use crate::{remedies, remedies_here, remedies_merge, remedies_root, remedies_store, task_hooks};
+use crate::{compaction, remedies, remedies_here, remedies_merge, remedies_root, remedies_store, task_hooks};
 
 /// All walks. Each is a test of its own, too.
 const WALKS: &[fn()] = &[
@@ -54,6 +54,7 @@ const WALKS: &[fn()] = &[
     remedies_root::of_a_bare_repository_without_a_worktree,
     remedies_root::of_commits_by_hand,
     task_hooks::of_a_tasks_branch,
+    compaction::of_a_long_history,
 ];
 
 /// Texts that name a command and are no remedy: where they stand, how they begin, and why.

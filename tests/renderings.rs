@@ -167,7 +167,15 @@ fn reports() -> Vec<Verdict> {
         branch: "aitask-locks".to_owned(),
         remote,
         created,
+        replaced: None,
         lost,
+    };
+    let compacted = Verdict::Initialized {
+        branch: "aitask-locks".to_owned(),
+        remote: Some("origin".to_owned()),
+        created: false,
+        replaced: Some("5f0c".repeat(10)),
+        lost: Vec::new(),
     };
     let manual = |pages, installed, found| Verdict::Manual {
         folder: "/home/ann/my man/man1".to_owned(),
@@ -178,6 +186,7 @@ fn reports() -> Vec<Verdict> {
     let mut all = vec![
         made(None, true, Vec::new()),
         made(Some(hostile()), false, vec![task(), other()]),
+        compacted,
         Verdict::Anchor(AnchorReport {
             pid: 4711,
             program: Some(hostile()),

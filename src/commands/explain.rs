@@ -144,6 +144,11 @@ fn refused(context: &Context, reason: &str, said: &str) -> Failure {
                     aitask-lock.committer 'Name <email>'";
         return failure.detail("policy").hint(hint);
     }
+    if reason.contains("non-fast-forward") {
+        let hint = "the server takes no new root (receive.denyNonFastForwards, or a protected branch): whoever keeps it \
+                    has to allow that for this one command";
+        return failure.detail("no_rewind").hint(hint);
+    }
     if reason.contains("unpack") {
         let hint = "the server cannot store objects: its disk is full, or it may not write there";
         return failure.detail("storage").hint(hint);

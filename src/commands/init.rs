@@ -10,8 +10,16 @@ use crate::domain::plan::CommitNote;
 use crate::domain::task_id::TaskId;
 use crate::domain::verdict::Verdict;
 use crate::owner;
-use crate::store::{Freshness, StoreError, Swap, tree};
+use crate::store::{Freshness, StoreError, Swap, compact, tree};
 use crate::sys::{clock, random};
+
+/// Arguments of `init`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Replace a long history by one commit with the same locks
+    #[arg(long)]
+    pub compact: bool,
+}
 
 /// Runs `init`.
 ///
@@ -21,15 +29,26 @@ use crate::sys::{clock, random};
 ///
 /// # Errors
 /// The branch cannot be read or created.
-pub fn run(context: &Context) -> Result<Answer, Failure> {
+pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let asker = context.owner(None)?;
     let signer = owner::committer(&context.repo, &asker);
     let mut store = Store::open(context, (&signer.0, &signer.1))?;
-    let made = establish(&mut store, &signer, clock::now());
-    let (created, lost) = made.map_err(|error| explain::store_error(context, &error, &[]))?;
+    let failed = |error| explain::store_error(context, &error, &[]);
+    let mut replaced = None;
+    let (created, lost) = if args.compact {
+        // What was rewritten is not accepted by the way: a person does that first.
+        let compacted = compact::compact(store.as_dyn(), (&signer.0, &signer.1), context.deadline());
+        match compacted.map_err(failed)? {
+            Some(compacted) => replaced = compacted.replaced.map(|tip| tip.to_string()),
+            None => return Err(explain::exhausted(context, 1, None)),
+        }
+        (false, Vec::new())
+    } else {
+        establish(&mut store, &signer, clock::now()).map_err(failed)?
+    };
     let remote = store.remote_label().map(str::to_owned);
     let branch = context.branch_name().to_owned();
-    Ok(Answer::of(vec![Verdict::Initialized { branch, remote, created, lost }]))
+    Ok(Answer::of(vec![Verdict::Initialized { branch, remote, created, replaced, lost }]))
 }
 
 fn establish(

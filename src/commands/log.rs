@@ -57,6 +57,10 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let remark = walked.cut_at.map(|commit| {
         format!("what happened before commit {commit} is not in this shallow clone: git fetch --unshallow")
     });
+    let compacted = walked.compacted.map(|(commit, time)| {
+        format!("the history was compacted at {time}, in commit {commit}: what happened before is not on the branch any more")
+    });
+    let remark = remark.or(compacted);
     let names: Vec<&str> = args.tasks.iter().map(TaskId::as_str).collect();
     let none = match (names.as_slice(), &args.since) {
         ([], None) => "Nothing has been locked yet.".to_owned(),

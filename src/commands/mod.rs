@@ -62,7 +62,7 @@ pub enum Command {
     /// Tell who held what, and when
     Log(log::Args),
     /// Create the lock branch, or accept it as it is now
-    Init,
+    Init(init::Args),
     /// Remove the locks of archived tasks
     Cleanup(cleanup::Args),
     /// The mutex for end-of-task merges
@@ -170,7 +170,7 @@ pub fn run(cli: &Cli) -> Answer {
         // `--watch` needs a screen: main gives it to `live`.
         Command::List(args) => context().and_then(|context| list::run(&context, args)),
         Command::Log(args) => context().and_then(|context| log::run(&context, args)),
-        Command::Init => context().and_then(|context| init::run(&context)),
+        Command::Init(args) => context().and_then(|context| init::run(&context, args)),
         Command::Cleanup(args) => context().and_then(|context| cleanup::run(&context, args)),
         Command::Merge(args) => context().and_then(|context| merge::run(&context, args)),
         Command::Anchor => anchor::run(global),

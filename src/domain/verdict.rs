@@ -64,6 +64,9 @@ pub enum Verdict {
         remote: Option<String>,
         /// Whether this call made it.
         created: bool,
+        /// The tip whose history a new root has taken the place of, where this call did that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replaced: Option<String>,
         /// Locks that were known before and are not on the branch any more.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         lost: Vec<TaskId>,

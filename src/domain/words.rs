@@ -118,7 +118,12 @@ pub const TASK_WORDS: [Word; 23] = [
     ),
     word("FREE", "0, 1", "task", "nobody holds it: 1 for check, 0 for merge status"),
     word("WOULD_RELEASE", "0", "task|lock_id|owner|reason", "a dry run: this lock would be removed"),
-    word("INITIALIZED", "0", "branch|remote|created or present|lost_tasks", "the lock branch is there"),
+    word(
+        "INITIALIZED",
+        "0",
+        "branch|remote|created, present or compacted|lost_tasks",
+        "the lock branch is there",
+    ),
     word("ANCHOR", "0", "pid|source|token_kind|hostname", "the process that stands for this session"),
     word("NO_SESSION_ANCHOR", "20", "", "no process stands for this session"),
     word("WORD", "0", "word|exit", "a line of git aitask-lock verdicts"),

@@ -100,11 +100,15 @@ fn tell(verdict: &Verdict, view: &View, printed: &mut Printed) {
             stdout.push_str(&format!("{}\n", locked(lock, view)));
         }
         Verdict::Free { task } => stdout.push_str(&format!("Task {task} is {}.\n", style::good("free"))),
-        Verdict::Initialized { branch, remote, created, lost } => {
+        Verdict::Initialized { branch, remote, created, replaced, lost } => {
             say(format!(
                 "The lock branch {} {} {}.",
                 for_terminal(branch),
-                if *created { "was created" } else { "is there" },
+                match replaced {
+                    Some(_) => "was compacted to one commit with the same locks,",
+                    None if *created => "was created",
+                    None => "is there",
+                },
                 remote.as_deref().map_or_else(
                     || "in this repository".to_owned(),
                     |remote| format!("on {}", for_terminal(remote))

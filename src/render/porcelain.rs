@@ -110,10 +110,15 @@ fn fields(verdict: &Verdict) -> Vec<String> {
             fields
         }
         Verdict::Free { task } | Verdict::Declined { task } => vec![task.to_string()],
-        Verdict::Initialized { branch, remote, created, lost } => vec![
+        Verdict::Initialized { branch, remote, created, replaced, lost } => vec![
             branch.clone(),
             remote.clone().unwrap_or_else(|| ".".to_owned()),
-            if *created { "created" } else { "present" }.to_owned(),
+            match replaced {
+                Some(_) => "compacted",
+                None if *created => "created",
+                None => "present",
+            }
+            .to_owned(),
             lost.iter().map(super::super::domain::task_id::TaskId::as_str).collect::<Vec<_>>().join(","),
         ],
         Verdict::Anchor(anchor) => vec![

@@ -83,6 +83,12 @@ fn read(repo: &gix::Repository, id: ObjectId) -> Result<Step, StoreError> {
     Ok(Step { parents, compaction: Compaction::read(&message) })
 }
 
+/// Whether a commit is a root that took the place of an older history.
+#[must_use]
+pub fn is_compaction(repo: &gix::Repository, id: ObjectId) -> bool {
+    read(repo, id).is_ok_and(|step| step.compaction.is_some())
+}
+
 /// How many commits lead to a tip, its own included; not counted beyond `most`.
 #[must_use]
 pub fn length(repo: &gix::Repository, tip: ObjectId, most: usize) -> usize {
@@ -113,7 +119,7 @@ pub struct Compacted {
 }
 
 /// Puts a root with the same tree in the place of the branch's history. `None` when the branch kept
-/// changing until the deadline, or there is none.
+/// changing until the deadline.
 ///
 /// # Errors
 /// The branch cannot be read or changed.
@@ -124,7 +130,9 @@ pub fn compact(
 ) -> Result<Option<Compacted>, StoreError> {
     loop {
         let snapshot = store.snapshot(Freshness::Current)?;
-        let Some(tip) = snapshot.lease else { return Ok(None) };
+        let Some(tip) = snapshot.lease else {
+            return Err(StoreError::BranchMissing { deleted: false });
+        };
         let objects = store.objects();
         if read(objects, tip)?.parents.is_empty() {
             return Ok(Some(Compacted { replaced: None, tip }));

@@ -6,7 +6,7 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRef;
 use gix::objs::tree::EntryRef;
 
-use super::{StoreError, tree};
+use super::{StoreError, compact, tree};
 use crate::domain::history::{Commit, Event, Intent, Side};
 use crate::domain::moment;
 use crate::domain::record::Reading;
@@ -30,6 +30,8 @@ pub struct Story {
     pub events: Vec<Event>,
     /// Where this clone's knowledge ends, if it ends before the branch's first commit does.
     pub cut_at: Option<ObjectId>,
+    /// The root that took the place of an older history, with its time, if the walk came to it.
+    pub compacted: Option<(ObjectId, String)>,
 }
 
 /// How many commits in a row that are too old end the walk: the clocks of several machines do
@@ -50,6 +52,11 @@ pub fn walk(repo: &gix::Repository, tip: ObjectId, wanted: &Wanted) -> Result<St
     while let Some((id, after)) = next.take() {
         let (commit, seconds, parent) = read(repo, id)?;
         let before = match parent {
+            // Its locks were taken in the history that it took the place of.
+            None if compact::is_compaction(repo, id) => {
+                story.compacted = Some((id, commit.time));
+                return Ok(story);
+            }
             None => RawTree::new(),
             Some(parent) if repo.has_object(parent) => raw_tree(repo, parent)?,
             // The border of a shallow clone: what stood before is not known, so nothing is invented.

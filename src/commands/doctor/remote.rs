@@ -6,9 +6,12 @@ use crate::context::Context;
 use crate::domain::failure::Failure;
 use crate::domain::finding::Finding;
 use crate::owner;
-use crate::store::{Snapshot, StoreError};
+use crate::store::{Snapshot, StoreError, compact};
 use crate::sys::git::push::PushAnswer;
 use crate::sys::git::remote::Arbiter;
+
+/// From how many commits on a history is called long: a new clone notices some 10,000.
+const LONG_HISTORY: usize = 10_000;
 
 /// Looks at the place that decides who holds a lock.
 pub fn look(context: &Context) -> Vec<Finding> {
@@ -47,7 +50,17 @@ fn branch(context: &Context) -> (Finding, Option<Snapshot>) {
         Ok(snapshot) => {
             let locks = snapshot.entries().len();
             let plural = if locks == 1 { "lock" } else { "locks" };
-            (Finding::ok(CHECK, format!("{name} can be read: {locks} {plural}")), Some(snapshot))
+            let tip = snapshot.base.as_ref().map(|base| base.commit);
+            let commits = tip.map_or(0, |tip| compact::length(&context.repo.gix, tip, LONG_HISTORY));
+            let finding = if commits < LONG_HISTORY {
+                Finding::ok(CHECK, format!("{name} can be read: {locks} {plural}"))
+            } else {
+                let text = format!(
+                    "{name} can be read: {locks} {plural}; its history is long ({LONG_HISTORY} commits or more), and every new clone fetches all of it"
+                );
+                Finding::note(CHECK, text).mend("git aitask-lock init --compact")
+            };
+            (finding, Some(snapshot))
         }
         Err(StoreError::BranchMissing { deleted: false }) => {
             let finding =
