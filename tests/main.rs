@@ -72,6 +72,8 @@ mod merge_storm;
 mod history_checker;
 // Random commands and kills of many, and the history that they leave.
 mod histories;
+// What cannot be looked at is not clean.
+mod merge_unseen;
 // A model of the mutex, over all interleavings.
 mod model_mutex;
 // The manual says what the program does.

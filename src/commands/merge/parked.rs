@@ -53,16 +53,21 @@ pub fn parked(root: &MergeRoot, reservation: &Reservation, residue: &Residue) ->
     for branch in &branches {
         tips.extend(root.git.resolve_ref(branch)?);
     }
-    if tips.is_empty() {
+    // What names no commit that is there cannot be compared with anything.
+    if tips.is_empty() || !root.git.is_revision(&format!("{merge_head}^{{commit}}"))? {
         return Ok(Parked::Unknown(words));
     }
     // One that was merged by hand, and whose branch has grown since: unless it is the tip of another
     // branch, on which the task's stands.
-    let grown = |tip: &String| names.is_empty() && root.git.is_ancestor(merge_head, tip).unwrap_or(false);
-    let ours = tips.contains(merge_head) || (reservation.task_tip.is_none() && tips.iter().any(grown));
+    let mut ours = tips.contains(merge_head);
+    if !ours && reservation.task_tip.is_none() && names.is_empty() {
+        for tip in &tips {
+            ours = ours || root.git.is_ancestor(merge_head, tip)?;
+        }
+    }
     Ok(if !ours {
         Parked::Foreign(words)
-    } else if root.git.is_ancestor(merge_head, "HEAD").unwrap_or(false) {
+    } else if root.git.is_ancestor(merge_head, "HEAD")? {
         Parked::Committed
     } else {
         Parked::Task

@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::findings::merge_findings;
 use super::parked::{self, Parked, parked};
-use super::root::git_there;
+use super::root::{git_there, place_to_merge};
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
@@ -12,6 +12,7 @@ use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{MergeReleased, MergeVerdict};
 use crate::domain::task_id::TaskId;
 use crate::sys::git::worktree::MergeRoot;
+use crate::sys::{files, shell};
 
 /// Arguments of `merge release`.
 #[derive(clap::Args, Debug)]
@@ -33,15 +34,23 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     };
     // Whoever gave it away in the middle of a merge could not undo that merge any more.
     let mut swept = None;
-    if let Ok(root) = desk.root()
-        && let Ok(residue) = root.git.residue()
-    {
-        let whose = parked(&root, &reservation, &residue).unwrap_or(Parked::Nothing);
-        if let Some(retained) = in_the_middle(&desk, &root, &reservation, &residue, &whose) {
-            return Ok(Answer::of(vec![retained.into()]));
-        }
-        if whose == Parked::Committed && root.git.quit_merge().is_ok() {
-            swept = Some(parked::SWEPT.to_owned());
+    let root = match desk.root() {
+        Ok(root) => root,
+        Err(why) => return Ok(unseen(&args.task, &why.to_string(), place_to_merge(context, &why))),
+    };
+    let looked = root.git.residue().and_then(|residue| {
+        let whose = parked(&root, &reservation, &residue)?;
+        Ok((residue, whose))
+    });
+    match looked {
+        Err(why) => return Ok(unseen(&args.task, &why.to_string(), seen_again(&root))),
+        Ok((residue, whose)) => {
+            if let Some(retained) = in_the_middle(&desk, &root, &reservation, &residue, &whose) {
+                return Ok(Answer::of(vec![retained.into()]));
+            }
+            if whose == Parked::Committed && root.git.quit_merge().is_ok() {
+                swept = Some(parked::SWEPT.to_owned());
+            }
         }
     }
     // Before others get their turn: afterwards the shared root is theirs to change.
@@ -53,6 +62,31 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         }
     };
     Ok(Answer::of(vec![verdict.into()]).note(swept))
+}
+
+/// What could not be looked at is not clean: the reservation is kept. `next` lets it be looked at.
+fn unseen(task: &TaskId, why: &str, next: Vec<String>) -> Answer {
+    let retained = MergeVerdict::Retained {
+        task: task.clone(),
+        because: "UNSEEN".to_owned(),
+        why: format!("whether its merge is finished cannot be told: {why}"),
+        next: next.into_iter().chain([format!("then: git aitask-lock merge release {task}")]).collect(),
+    };
+    Answer::of(vec![retained.into()])
+}
+
+/// What lets git look at the shared root again: an index that it cannot read is put aside and made anew
+/// from HEAD; no file is touched.
+fn seen_again(root: &MergeRoot) -> Vec<String> {
+    let there = git_there(root);
+    let index = root.git.git_dir().join("index");
+    let mut next = vec![format!("look: {there} status")];
+    if root.git.index_digest().is_err() && files::is_there(&index) {
+        let aside = shell::quote(&files::free_name(&index));
+        let aside = format!("mv {} {aside}", shell::quote(&index));
+        next.push(format!("if it is the index that is damaged: {aside} && {there} read-tree HEAD"));
+    }
+    next
 }
 
 /// The refusal, where the merge of the task stands there unfinished. What others left is told, and does

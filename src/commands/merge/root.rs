@@ -37,7 +37,8 @@ pub fn nowhere_to_merge(context: &Context, why: &NoMergeRoot) -> Failure {
 }
 
 /// What gives a repository a place to merge in.
-fn place_to_merge(context: &Context, why: &NoMergeRoot) -> Vec<String> {
+#[must_use]
+pub fn place_to_merge(context: &Context, why: &NoMergeRoot) -> Vec<String> {
     if let NoMergeRoot::NotOurs { .. } = why {
         return vec![context.repo.set_right(SETTING)];
     }

@@ -116,8 +116,10 @@ impl Git {
             found.insert(Operation::Revert);
         }
         // Between two picks only the to-do list is left.
-        if let Ok(todo) = std::fs::read(self.git_dir().join("sequencer/todo")) {
-            let revert = todo.starts_with(b"revert");
+        if there("sequencer/todo") {
+            // One that cannot be read is the mark of something all the same.
+            let todo = std::fs::read(self.git_dir().join("sequencer/todo"));
+            let revert = todo.is_ok_and(|todo| todo.starts_with(b"revert"));
             found.insert(if revert { Operation::Revert } else { Operation::CherryPick });
         }
         if there("BISECT_LOG") {
