@@ -57,6 +57,8 @@ mod merge_hooks;
 mod recipes;
 // `hook install --tasks`, with and without hook managers.
 mod task_hooks;
+// Another git command at the index.
+mod merge_index;
 // Which branch a merge goes into.
 mod merge_into;
 // Nothing that is discarded is lost.

@@ -4,7 +4,7 @@ use super::roff;
 use crate::domain::{exit, words};
 
 /// A setting: its key, its default, and what it does.
-pub const SETTINGS: [(&str, &str, &str); 12] = [
+pub const SETTINGS: [(&str, &str, &str); 13] = [
     (
         "aitask-lock.remote",
         "`origin`, else the only remote, else none",
@@ -20,6 +20,11 @@ pub const SETTINGS: [(&str, &str, &str); 12] = [
         "How old the last known state may be when a commit on a task's branch is judged without a connection.",
     ),
     ("aitask-lock.mergeWait", "`60s`", "How long `merge claim` and `merge begin` wait for their turn."),
+    (
+        "aitask-lock.indexWait",
+        "`5s`",
+        "How long a merge command tries again where only a lock file of another git command stands in its way.",
+    ),
     (
         "aitask-lock.mergeInto",
         "the branch of the remote's HEAD, else `init.defaultBranch`",

@@ -10,11 +10,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::child::{self, End, Finished, Limits};
-use super::terminal;
+use super::{clock, terminal};
 
 pub mod branches;
 pub mod environment;
 pub mod failure;
+pub mod lockfile;
 pub mod merge;
 pub mod push;
 pub mod refs;
@@ -52,6 +53,8 @@ pub struct Git {
     /// Whether calls with the user's hooks find the repository by themselves.
     discovers: bool,
     traced: bool,
+    /// How long a call is tried again that is refused only because a lock file of git's stands there.
+    lock_wait: Duration,
 }
 
 /// One finished call.
@@ -85,13 +88,27 @@ impl Git {
     #[must_use]
     pub fn new(git_dir: &Path, work_dir: &Path, deadline: Instant) -> Self {
         let git_dir = Some(git_dir.to_owned());
-        Self { git_dir, work_dir: work_dir.to_owned(), deadline, discovers: false, traced: false }
+        Self {
+            git_dir,
+            work_dir: work_dir.to_owned(),
+            deadline,
+            discovers: false,
+            traced: false,
+            lock_wait: Duration::ZERO,
+        }
     }
 
     /// A git for the worktree at `work_dir`, whose git directory it finds itself.
     #[must_use]
     pub fn in_worktree(work_dir: &Path, deadline: Instant) -> Self {
-        Self { git_dir: None, work_dir: work_dir.to_owned(), deadline, discovers: true, traced: false }
+        Self {
+            git_dir: None,
+            work_dir: work_dir.to_owned(),
+            deadline,
+            discovers: true,
+            traced: false,
+            lock_wait: Duration::ZERO,
+        }
     }
 
     /// A git for one worktree, started at its top.
@@ -120,6 +137,12 @@ impl Git {
     #[must_use]
     pub fn traced(self, traced: bool) -> Self {
         Self { traced, ..self }
+    }
+
+    /// The same git, which tries again for so long where only a lock file of git's stands in the way.
+    #[must_use]
+    pub fn waiting(self, lock_wait: Duration) -> Self {
+        Self { lock_wait, ..self }
     }
 
     /// The same git with another deadline.
@@ -153,7 +176,26 @@ impl Git {
     ///
     /// # Errors
     /// As [`Git::run`].
+    #[expect(clippy::needless_pass_by_value, reason = "callers make it for this call")]
     pub(crate) fn run_with<S: AsRef<OsStr>>(
+        &self,
+        hooks: Hooks,
+        args: &[S],
+        env: &[(OsString, OsString)],
+        stdin: Option<Vec<u8>>,
+    ) -> Result<Answer, GitFailure> {
+        let until = clock::deadline_in(self.lock_wait);
+        loop {
+            let answer = self.run_once(hooks, args, env, stdin.clone())?;
+            let waits = !answer.ok() && lockfile::in_the_way(&answer.stderr).is_some();
+            if !waits || clock::remaining(until).is_zero() || self.time_left().is_zero() {
+                return Ok(answer);
+            }
+            clock::sleep(lockfile::TICK);
+        }
+    }
+
+    fn run_once<S: AsRef<OsStr>>(
         &self,
         hooks: Hooks,
         args: &[S],

@@ -169,6 +169,18 @@ pub fn comm(pid: u32) -> Option<String> {
     Some(name.replace(char::is_control, "?"))
 }
 
+/// The processes that have a file open, as far as the kernel shows them: those of other users are not seen.
+#[must_use]
+pub fn with_open_file(path: &std::path::Path) -> Vec<u32> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has_it = |pid: &u32| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        open.map(|entry| entry.path()).any(|entry| std::fs::read_link(entry).is_ok_and(|file| file == path))
+    };
+    if proc_is_ours() { pids.filter(has_it).collect() } else { Vec::new() }
+}
+
 /// The real user id of `pid`.
 #[must_use]
 pub fn uid(pid: u32) -> Option<u32> {

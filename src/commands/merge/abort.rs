@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::desk::{Desk, working_under};
+use super::desk::{Desk, unlock, working_under};
 use super::parked::{self, Parked};
 use super::root;
 use crate::commands::Answer;
@@ -99,10 +99,7 @@ fn remedies(root: &MergeRoot, residue: &Residue) -> Vec<String> {
         })
         .collect();
     if residue.index_locked {
-        commands.push(format!(
-            "if no git command is running there, its lock is left over: rm {}",
-            crate::sys::shell::quote(&root.git.git_dir().join("index.lock"))
-        ));
+        commands.push(unlock(root));
     } else if !residue.unmerged.is_empty() && commands.is_empty() {
         commands.push(format!("look: {there} status"));
         commands.push(format!("put it away: {there} add -u && {there} stash push"));

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use crate::commands::Answer;
-use crate::context::Context;
+use crate::context::{Context, duration_setting};
 use crate::domain::anchor::{Anchor, Here, SessionProcess, TokenKind};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::Liveness;
@@ -19,6 +19,7 @@ use crate::store::queue;
 use crate::sys::anchor::Resolution;
 use crate::sys::files::{self, FileError};
 use crate::sys::git::GitFailure;
+use crate::sys::git::lockfile::{self, LockFile};
 use crate::sys::git::worktree::{MergeRoot, NoMergeRoot};
 use crate::sys::{clock, process, shell};
 
@@ -200,7 +201,10 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// There is none.
     pub fn root(&self) -> Result<MergeRoot, NoMergeRoot> {
-        MergeRoot::find(&self.context.repo, self.deadline())
+        let root = MergeRoot::find(&self.context.repo, self.deadline())?;
+        // What makes no sense was refused at the start.
+        let wait = index_wait(self.context).unwrap_or(lockfile::WAIT);
+        Ok(MergeRoot { git: root.git.waiting(wait), ..root })
     }
 
     /// Why a guard is moved aside and not removed: it is no empty folder.
@@ -301,10 +305,29 @@ pub fn by_hand(residue: &Residue, root: &MergeRoot) -> Vec<String> {
         }
     }
     if residue.index_locked {
-        let lock = shell::quote(&root.git.git_dir().join("index.lock"));
-        ends.push(format!("if no git command is running there: rm {lock}"));
+        ends.push(unlock(root));
     }
     ends
+}
+
+/// How a locked index becomes free: whoever has it open is named; where nobody is seen, whether a git
+/// command still runs there is for people to see before they remove it.
+#[must_use]
+pub fn unlock(root: &MergeRoot) -> String {
+    let path = root.git.index_lock();
+    let lock = LockFile::at(&path);
+    match lock.holder() {
+        Some(pid) => format!("{lock}; wait for its end, or see what it does: ps -fp {pid}"),
+        None => format!("{lock}; if no git command is running there: rm {}", shell::quote(&path)),
+    }
+}
+
+/// How long a lock file of git's is waited for.
+///
+/// # Errors
+/// The setting is no duration.
+pub fn index_wait(context: &Context) -> Result<Duration, Failure> {
+    duration_setting(&context.repo, "aitask-lock.indexWait", lockfile::WAIT)
 }
 
 /// The mutex cannot be changed.

@@ -59,6 +59,7 @@ pub enum MergeCommand {
 /// # Errors
 /// What kept it from deciding or from changing anything.
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
+    desk::index_wait(context)?;
     match &args.command {
         MergeCommand::Claim(args) => {
             task_lock::tell_if_displaced(context, &args.task);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::desk::{Desk, git_failure, not_writable, unreadable};
+use super::desk::{Desk, git_failure, not_writable, unlock, unreadable};
 use super::root::{moves, nowhere_to_merge};
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::liveness::Liveness;
@@ -107,7 +107,7 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
     let git = root.git.until(desk.deadline());
     let residue = git.residue().map_err(|error| git_failure(&error))?;
     let token = token(&look, &residue)?;
-    if let Some(refusal) = refusal(desk, order, &holder, &residue, &token) {
+    if let Some(refusal) = refusal(desk, &root, order, &holder, &residue, &token) {
         return Ok(refusal);
     }
     failpoint::hit("recovery-judged");
@@ -212,6 +212,7 @@ pub fn ways_back(root: &MergeRoot, branch: &str) -> Vec<String> {
 /// What stands between the order and its being carried out.
 fn refusal(
     desk: &Desk<'_>,
+    root: &MergeRoot,
     order: &Order<'_>,
     holder: &Holder,
     residue: &Residue,
@@ -237,8 +238,6 @@ fn refusal(
         return Some(MergeVerdict::HolderChanged { now, expected: order.expect.to_owned(), residue: true });
     }
     residue.index_locked.then(|| {
-        let lock = desk.root().map(|root| root.git.git_dir().join("index.lock"));
-        let shown = lock.as_ref().map_or_else(|_| "index.lock".to_owned(), |lock| shell::quote(lock));
         MergeVerdict::RecoveryFailed(RecoveryFailed {
             holder: Some(holder.clone()),
             step: "index-lock".to_owned(),
@@ -246,10 +245,7 @@ fn refusal(
                 "a git command holds the index of the shared root, or one that was killed left its lock there"
                     .to_owned(),
             rescue: None,
-            hints: vec![
-                format!("end that command; if none is running: rm {shown}"),
-                armed(desk, order.remedy, order.expect),
-            ],
+            hints: vec![unlock(root), armed(desk, order.remedy, order.expect)],
         })
     })
 }

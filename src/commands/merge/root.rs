@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::desk::{Desk, by_hand, some};
+use super::desk::{Desk, by_hand, some, unlock};
 use crate::context::Context;
 use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::merge::branch::{full_name, short_name};
@@ -189,8 +189,7 @@ pub fn told(
 /// What ends what stands there, for the session that holds the reservation.
 fn ends(desk: &Desk<'_>, task: &TaskId, root: &MergeRoot, residue: &Residue) -> Vec<String> {
     if residue.index_locked {
-        let lock = shell::quote(&root.git.git_dir().join("index.lock"));
-        return vec![format!("a git command holds the index; if none is running there: rm {lock}")];
+        return vec![unlock(root)];
     }
     if residue.merge_head.is_some() && residue.operations.is_empty() {
         let finish = format!("resolve it, then: {} commit --no-edit", git_there(root));

@@ -18,6 +18,7 @@ use crate::domain::merge::preflight::{self, Plan};
 use crate::domain::merge::reservation::Reservation;
 use crate::domain::merge::verdict::{Conflict, Leftover, MergeFailed, MergeVerdict, Merged, Refusal};
 use crate::domain::task_id::TaskId;
+use crate::sys::git::lockfile::{self, LockFile};
 use crate::sys::git::worktree::MergeRoot;
 use crate::sys::git::{self, Git, GitFailure};
 use crate::sys::{clock, shell};
@@ -356,8 +357,11 @@ fn told(
         Outcome::Failed => {
             let (code, said) = match ended {
                 Ok(answer) => {
+                    let lock = lockfile::in_the_way(&answer.stderr).map(|path| LockFile::at(&path));
                     let words = [answer.stdout, answer.stderr].concat();
-                    (Some(answer.code), GitFailure::of_exit("merge", answer.code, &words).said)
+                    let said = GitFailure::of_exit("merge", answer.code, &words).said;
+                    let said = lock.map_or(said.clone(), |lock| format!("{} ({lock})", said.trim_end()));
+                    (Some(answer.code), said)
                 }
                 Err(failure) => (None, failure.to_string()),
             };

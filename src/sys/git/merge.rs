@@ -2,8 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
+use std::time::Duration;
 
-use super::{Answer, Git, GitFailure, Hooks};
+use super::{Answer, Git, GitFailure, Hooks, lockfile};
+use crate::sys::clock;
 
 impl Git {
     /// The branch that HEAD names, by full name; `None` when HEAD is detached.
@@ -130,7 +132,24 @@ impl Git {
         let mut args: Vec<&OsStr> = vec![OsStr::new("merge"), OsStr::new("--no-overwrite-ignore")];
         args.extend(options.iter().map(OsString::as_os_str));
         args.extend([OsStr::new("--no-edit"), OsStr::new(name)]);
-        self.run_with(Hooks::AsConfigured, &args, &[(mark.0.into(), mark.1.into())], None)
+        let before = self.oid("HEAD")?;
+        let until = clock::deadline_in(self.lock_wait);
+        let once = self.clone().waiting(Duration::ZERO);
+        loop {
+            let answer =
+                once.run_with(Hooks::AsConfigured, &args, &[(mark.0.into(), mark.1.into())], None)?;
+            // Only where it was refused before it had done anything is it the same merge once more.
+            let again = !answer.ok()
+                && lockfile::index_was_taken(&answer.stderr)
+                && !clock::remaining(until).is_zero()
+                && !self.time_left().is_zero()
+                && self.residue().is_ok_and(|residue| residue.is_clean())
+                && self.oid("HEAD")? == before;
+            if !again {
+                return Ok(answer);
+            }
+            clock::sleep(lockfile::TICK);
+        }
     }
 
     /// Ignored files that stand where a merge of one commit into another would put files of its own: git

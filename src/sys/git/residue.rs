@@ -6,16 +6,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::{Git, GitFailure, Hooks};
 use crate::domain::merge::residue::{Operation, Residue};
 use crate::sys::clock;
-
-/// How long a locked index is waited for: git commands of editors and prompts hold it for moments.
-const INDEX_LOCK_WAIT: Duration = Duration::from_secs(2);
-/// Between two looks at it.
-const INDEX_LOCK_TICK: Duration = Duration::from_millis(50);
 
 impl Git {
     /// What stands in this worktree that a merge must not start on.
@@ -70,15 +64,21 @@ impl Git {
         })
     }
 
+    /// The lock of the index.
+    #[must_use]
+    pub fn index_lock(&self) -> PathBuf {
+        self.git_dir().join("index.lock")
+    }
+
     /// Whether nobody holds the index, or somebody let go of it in time.
     fn wait_for_index(&self) -> bool {
-        let lock = self.git_dir().join("index.lock");
-        let deadline = clock::deadline_in(INDEX_LOCK_WAIT.min(self.time_left()));
+        let lock = self.index_lock();
+        let deadline = clock::deadline_in(self.lock_wait.min(self.time_left()));
         while lock.symlink_metadata().is_ok() {
             if clock::remaining(deadline).is_zero() {
                 return false;
             }
-            clock::sleep(INDEX_LOCK_TICK);
+            clock::sleep(super::lockfile::TICK);
         }
         true
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{Answer, Git, GitFailure, Hooks};
+use super::{Answer, Git, GitFailure, Hooks, lockfile};
 use crate::sys::repository::Repository;
 
 /// The setting that names the worktree in which merges run.
@@ -109,7 +109,7 @@ impl MergeRoot {
     }
 
     fn open(top: &Path, git_dir: &Path, deadline: Instant) -> Self {
-        Self { path: top.to_owned(), git: Git::of_worktree(git_dir, top, deadline) }
+        Self { path: top.to_owned(), git: Git::of_worktree(git_dir, top, deadline).waiting(lockfile::WAIT) }
     }
 
     /// Whether a repository that was opened stands in this worktree.
