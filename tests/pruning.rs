@@ -43,7 +43,7 @@ fn claims_beside_clean_ups(repo: &Repo<'_>, truth: &Repo<'_>) {
             }
         };
         let workers: Vec<_> = (1..=3).map(|number| scope.spawn(worker(number))).collect();
-        let sessions: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+        let sessions: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         over.store(true, Ordering::Relaxed);
         assert!(sessions.iter().all(Result::is_ok), "a claim or a release failed: see above");
     });
