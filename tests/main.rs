@@ -70,6 +70,9 @@ mod merge_mutex;
 mod merge_ladder;
 // Killed at every step, and many at once.
 mod merge_storm;
+// A guard that was left behind.
+#[cfg(feature = "failpoints")]
+mod merge_guard;
 // The checker of histories, held against histories with a fault in them.
 mod history_checker;
 // Random commands and kills of many, and the history that they leave.

@@ -191,7 +191,7 @@ fn a_leaked_guard_is_named_and_taken_down() {
     let armed = printed(&repo).pop().unwrap();
     std::fs::create_dir(&guard).unwrap();
     let refused = paste(&repo, &format!("{armed} --porcelain"));
-    refused.expect_line("RECOVERY_FAILED:guard|42", 29);
+    refused.expect_line("RECOVERY_FAILED:guard|42||rmdir ", 29);
     let status = repo.human(&["merge", "status"]).go();
     assert!(status.stderr.contains("hint: rmdir "), "{status}");
     let commands = printed(&repo);

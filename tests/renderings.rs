@@ -387,6 +387,7 @@ fn merges() -> Vec<Verdict> {
             residue,
             root: quoted(),
             guard: guard.map(str::to_owned),
+            remove_guard: guard.map(|guard| format!("rmdir {guard}")),
             commands: commands.iter().map(|&command| command.to_owned()).collect(),
             back_to: Some("refs/heads/main".to_owned()),
         })
@@ -497,8 +498,18 @@ fn merges() -> Vec<Verdict> {
             step: "reset".to_owned(),
             why: hostile(),
             rescue: rescue(),
+            remove_guard: None,
             hints: next(),
         }),
+        M::RecoveryFailed(merge::RecoveryFailed {
+            holder: Some(lost()),
+            step: "guard".to_owned(),
+            why: hostile(),
+            rescue: None,
+            remove_guard: Some("rmdir /shared/guard".to_owned()),
+            hints: vec!["rmdir /shared/guard".to_owned()],
+        }),
+        dry(Remedy::None, Some(holder(Liveness::Alive)), Residue::default(), Some("/shared/guard"), &[]),
     ]
     .into_iter()
     .map(Verdict::from)

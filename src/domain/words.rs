@@ -145,7 +145,12 @@ pub const MERGE_WORDS: [Word; 31] = [
         "task|id|output_branch|reclaimed_from|again",
         "this session has the merge reservation; reclaimed_from is the task of a lost session",
     ),
-    word("BUSY", "21", "task:waited|why|pid|id|guard", "refused: somebody else has the merge reservation"),
+    word(
+        "BUSY",
+        "21",
+        "task:waited|why|pid|id|guard|remove_guard",
+        "refused: somebody else has the merge reservation",
+    ),
     word(
         "STALE_MERGE_RESIDUE",
         "22",
@@ -204,12 +209,22 @@ pub const MERGE_WORDS: [Word; 31] = [
     word("CLEANED_PARTIAL", "29", "stayed|task|removed", "some of it stayed; the reservation is kept"),
     word("CLEANUP_REQUIRES_COMPLETION", "22", "task", "refused: --task-complete was not given"),
     word("TARGET_MISMATCH", "22", "branch|task|kept", "refused: it is not the branch that was merged"),
-    word("DRY_RUN", "0", "token|remedy|holder|pid|liveness|state|guard", "what a forced release would do"),
+    word(
+        "DRY_RUN",
+        "0",
+        "token|remedy|holder|pid|liveness|state|guard|remove_guard",
+        "what a forced release would do",
+    ),
     word("FORCE_RELEASED", "0", "task|remedy|rescue", "released by force; the shared root is clean"),
     word("REFUSED_LIVE_HOLDER", "26", "task:pid", "refused: the holder is provably alive"),
     word("RESIDUE_PRESENT", "28", "state|remedy|task", "refused: what is left needs a remedy"),
     word("WRONG_REMEDY", "28", "state|remedy|task", "refused: what is left needs another remedy"),
-    word("RECOVERY_FAILED", "29", "step|task|rescue", "kept: it could not be brought to a clean state"),
+    word(
+        "RECOVERY_FAILED",
+        "29",
+        "step|task|rescue|remove_guard",
+        "kept: it could not be brought to a clean state",
+    ),
 ];
 
 /// The words of `hook`.

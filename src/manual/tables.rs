@@ -81,7 +81,7 @@ pub const VARIABLES: [(&str, &str); 10] = [
 ];
 
 /// Files, and what they are for.
-pub const FILES: [(&str, &str); 6] = [
+pub const FILES: [(&str, &str); 7] = [
     ("refs/heads/aitask-locks", "The lock branch, on the remote or, without one, in this repository."),
     (
         "refs/aitask-lock/known/",
@@ -93,6 +93,11 @@ pub const FILES: [(&str, &str); 6] = [
     (
         "$GIT_COMMON_DIR/aitask-lock/merge.guard/",
         "A folder that exists only while a reclaim or a recovery is under way.",
+    ),
+    (
+        "$GIT_COMMON_DIR/aitask-lock/merge.guard-by-*",
+        "The process that puts the guard up, one file for each: where all of them are provably gone, the next command \
+         takes the guard down.",
     ),
     ("$GIT_COMMON_DIR/aitask-lock/queue/", "The tickets of those who wait for the merge."),
 ];

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `merge.yaml` | the reservation; there or not, never half of it |
 //! | `merge.guard/` | there exactly while a reclaim or a recovery runs; always empty |
+//! | `merge.guard-by-…` | who puts the guard up; each maker has a file of its own |
 //! | `queue/` | a ticket for each waiter, see [`super::queue`] |
 //!
 //! Every change is made under one `flock` on the folder itself ([`Held`]), for as long as the change
@@ -13,7 +14,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::serial::FOLDER;
 use crate::domain::anchor::Here;
@@ -23,16 +24,14 @@ use crate::domain::merge::rules::Seen;
 use crate::sys::failpoint;
 use crate::sys::files::{self, FileError, Publication};
 use crate::sys::flock::{self, Flock};
-use crate::sys::{clock, process, shell};
+use crate::sys::{clock, process};
+
+mod guard;
+
+pub use guard::Guard;
 
 /// The reservation's file.
 const RESERVATION: &str = "merge.yaml";
-/// The guard.
-const GUARD: &str = "merge.guard";
-
-/// How long a guard may stand before it counts as left over, seen from outside of the lock.
-const GUARD_GRACE: Duration = Duration::from_millis(500);
-
 /// The merge mutex of a repository.
 #[derive(Clone, Debug)]
 pub struct Mutex {
@@ -108,23 +107,6 @@ impl Mutex {
         &self.folder
     }
 
-    /// The guard's path.
-    #[must_use]
-    pub fn guard_path(&self) -> PathBuf {
-        self.folder.join(GUARD)
-    }
-
-    /// The command that takes a guard away that nobody stands behind any more: one that is not empty, or no
-    /// folder at all, was not made by us, and is moved aside.
-    #[must_use]
-    pub fn remove_guard(&self) -> String {
-        let guard = self.guard_path();
-        if files::entries(&guard).is_ok_and(|names| names.is_empty()) {
-            return format!("rmdir {}", shell::quote(&guard));
-        }
-        format!("mv {} {}", shell::quote(&guard), shell::quote(&files::free_name(&guard)))
-    }
-
     /// What stands there now. Changes nothing, and works where nothing can be changed.
     ///
     /// # Errors
@@ -143,27 +125,6 @@ impl Mutex {
         }
     }
 
-    /// The guard of a reclaim or a recovery that did not end, seen without taking the lock; one that
-    /// is under way right now is waited for.
-    ///
-    /// # Errors
-    /// The lock cannot be looked at.
-    pub fn leaked_guard(&self) -> Result<Option<PathBuf>, FileError> {
-        let guard = self.guard_path();
-        let deadline = clock::deadline_in(GUARD_GRACE);
-        while files::is_there(&guard) {
-            // Whoever works behind the guard holds the lock.
-            if !flock::is_held(&self.folder)? && files::is_there(&guard) {
-                return Ok(Some(guard));
-            }
-            if clock::remaining(deadline).is_zero() {
-                return Ok(None);
-            }
-            clock::sleep(Duration::from_millis(10));
-        }
-        Ok(None)
-    }
-
     /// Takes the lock for one change; makes the folder when there is none.
     ///
     /// # Errors
@@ -172,7 +133,7 @@ impl Mutex {
         let common_dir = self.folder.parent().unwrap_or(&self.folder);
         files::make_dir_like(&self.folder, common_dir)?;
         match flock::flock_until(&self.folder, deadline)? {
-            Some(lock) => Ok(Held { mutex: self, _lock: lock }),
+            Some(lock) => Ok(Held { mutex: self, lock }),
             None => {
                 Err(MutexError::Contended { folder: self.folder.clone(), pid: flock::holder(&self.folder) })
             }
@@ -189,7 +150,7 @@ impl Mutex {
 /// The right to change the mutex, until it is dropped.
 pub struct Held<'a> {
     mutex: &'a Mutex,
-    _lock: Flock,
+    lock: Flock,
 }
 
 impl Held<'_> {
@@ -205,12 +166,6 @@ impl Held<'_> {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.mutex.folder
-    }
-
-    /// Whether a guard stands there: since nobody else holds the lock, it was left behind.
-    #[must_use]
-    pub fn is_guarded(&self) -> bool {
-        files::is_there(&self.mutex.guard_path())
     }
 
     /// Publishes a reservation, complete and synced, where there is none.
@@ -250,35 +205,6 @@ impl Held<'_> {
         files::remove(&path)?;
         failpoint::hit("remove-done");
         Ok(())
-    }
-
-    /// Puts the guard up; none when one stands there already.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn guard(&self) -> Result<Option<Guard>, FileError> {
-        let path = self.mutex.guard_path();
-        if !files::make_dir_like(&path, &self.mutex.folder)? {
-            return Ok(None);
-        }
-        failpoint::hit("guard-up");
-        Ok(Some(Guard { path }))
-    }
-}
-
-/// The guard, taken down when it is dropped.
-///
-/// It is a folder and stays empty, so that a person takes a leaked one down with `rmdir`.
-#[derive(Debug)]
-pub struct Guard {
-    path: PathBuf,
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        failpoint::hit("guard-down");
-        // One that stays is found, named and removed by a person.
-        files::discard_dir(&self.path);
     }
 }
 

@@ -31,7 +31,8 @@ pub struct FileError {
 }
 
 impl FileError {
-    pub(super) fn new(path: &Path, doing: &'static str, source: impl Into<io::Error>) -> Self {
+    /// Something that was being done to a file, and what the system said.
+    pub fn new(path: &Path, doing: &'static str, source: impl Into<io::Error>) -> Self {
         Self { path: path.to_owned(), doing, source: source.into() }
     }
 

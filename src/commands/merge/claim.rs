@@ -239,7 +239,7 @@ fn step(
             Seen::Free | Seen::Unreadable(_) => busy(BusyWhy::Unreadable, wait),
         },
         Ruling::Take => publish(desk, ask, &held, source, None),
-        Ruling::Reclaim => match held.guard().map_err(|error| not_writable(&error))? {
+        Ruling::Reclaim => match held.guard(desk.here()).map_err(|error| not_writable(&error))? {
             None => busy(BusyWhy::Guard, wait),
             // The guard comes down at the end, before the lock is given up.
             Some(_guard) => reclaim(desk, ask, root, source, wait, &held),

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
+use super::guard;
 use crate::commands::Answer;
 use crate::context::{Context, duration_setting};
 use crate::domain::anchor::{Anchor, Here, SessionProcess, TokenKind};
@@ -113,7 +114,7 @@ impl<'a> Desk<'a> {
         clock::deadline_in(self.budget)
     }
 
-    /// Takes the mutex's lock for one change.
+    /// Takes the mutex's lock for one change. A guard that was provably left behind is taken down on the way.
     ///
     /// # Errors
     /// It cannot be had.
@@ -126,7 +127,11 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// It cannot be had.
     pub fn hold_until(&self, deadline: Instant) -> Result<Held<'_>, Failure> {
-        self.mutex.hold(deadline).map_err(|error| mutex_failure(&error))
+        let held = self.mutex.hold(deadline).map_err(|error| mutex_failure(&error))?;
+        if held.heal(self.here()) {
+            self.remark(Some(guard::TAKEN_DOWN.to_owned()));
+        }
+        Ok(held)
     }
 
     /// What stands there now, and whether its session is still there.
@@ -205,27 +210,6 @@ impl<'a> Desk<'a> {
         // What makes no sense was refused at the start.
         let wait = index_wait(self.context).unwrap_or(lockfile::WAIT);
         Ok(MergeRoot { git: root.git.waiting(wait), ..root })
-    }
-
-    /// Why a guard is moved aside and not removed: it is no empty folder.
-    #[must_use]
-    pub fn guard_way_out(&self) -> Option<String> {
-        let what = match files::entries(&self.mutex.guard_path()) {
-            Ok(names) if names.is_empty() => return None,
-            Ok(names) => format!("is not empty, and {} in it is not ours", some(&names)),
-            Err(_) => "is no folder".to_owned(),
-        };
-        Some(format!("the guard {what}: it is moved aside"))
-    }
-
-    /// The same, where a refusal names the guard.
-    #[must_use]
-    pub fn guard_note(&self, verdict: &Verdict) -> Option<String> {
-        let Verdict::Merge(verdict) = verdict else { return None };
-        match verdict.as_ref() {
-            MergeVerdict::Busy(busy) if busy.guard.is_some() => self.guard_way_out(),
-            _ => None,
-        }
     }
 
     /// The command `git aitask-lock merge <rest>` that reaches the same repository from here.

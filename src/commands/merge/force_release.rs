@@ -46,7 +46,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
         (None, false) => look(&desk),
         (Some(expect), true) => {
             let order = Order { expect, remedy: args.remedy() };
-            Ok(Answer::of(vec![recovery::carry_out(&desk, &order)?.into()]))
+            let verdict = recovery::carry_out(&desk, &order)?;
+            Ok(Answer::of(vec![verdict.into()]).warn(desk.remarks()))
         }
         (Some(_), false) => Err(usage("--expect goes with --yes", &desk)),
         (None, true) => Err(usage("--yes goes with --expect and the token of a dry run", &desk)),
@@ -68,8 +69,9 @@ fn look(desk: &Desk<'_>) -> Result<Answer, Failure> {
     let residue = root.git.residue().map_err(|error| git_failure(&error))?;
     let remedy = residue::remedy_for(&residue);
     let token = recovery::token(&look, &residue)?;
-    let guard = recovery::leaked_guard(desk)?.map(|path| shell::quote(&path));
-    let mut commands: Vec<String> = guard.iter().map(|_| desk.mutex.remove_guard()).collect();
+    let (guard, remove_guard) = desk.left_guard()?.map(|left| (left.shown, left.remedy)).unzip();
+    let remove_guard: Option<String> = remove_guard.flatten();
+    let mut commands: Vec<String> = remove_guard.clone().into_iter().collect();
     let back = match &look.seen {
         Seen::Taken(reservation) => {
             let head = root.git.head_branch().map_err(|error| git_failure(&error))?;
@@ -97,6 +99,7 @@ fn look(desk: &Desk<'_>) -> Result<Answer, Failure> {
         residue,
         back_to,
         guard,
+        remove_guard,
         commands,
     };
     Ok(Answer::of(vec![MergeVerdict::DryRun(dry).into()]))

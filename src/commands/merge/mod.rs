@@ -13,6 +13,7 @@ pub mod desk;
 pub mod findings;
 pub mod force_release;
 pub mod foreseen;
+pub mod guard;
 pub mod into;
 pub mod parked;
 pub mod recovery;

@@ -1,7 +1,7 @@
 //! The armed half of `merge force-release`: from a reservation whose session is gone to a free mutex
 //! and a clean shared root, with nothing lost on the way.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::desk::{Desk, git_failure, not_writable, unlock, unreadable};
 use super::root::{moves, nowhere_to_merge};
@@ -58,14 +58,6 @@ pub fn root(desk: &Desk<'_>) -> Result<MergeRoot, Failure> {
     desk.root().map_err(|why| nowhere_to_merge(desk.context, &why))
 }
 
-/// A guard that was left behind.
-///
-/// # Errors
-/// It cannot be looked for.
-pub fn leaked_guard(desk: &Desk<'_>) -> Result<Option<PathBuf>, Failure> {
-    desk.mutex.leaked_guard().map_err(|error| unreadable(&error))
-}
-
 /// Carries out an armed command. The mutex's lock is held all the time, and the guard stands while
 /// anything is done.
 ///
@@ -84,7 +76,7 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
     if held.is_guarded() {
         return guarded(desk, order);
     }
-    let Some(_guard) = held.guard().map_err(|error| not_writable(&error))? else {
+    let Some(_guard) = held.guard(desk.here()).map_err(|error| not_writable(&error))? else {
         return guarded(desk, order);
     };
     let look = held.look().map_err(|error| unreadable(&error))?;
@@ -129,6 +121,7 @@ pub fn carry_out(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Fai
                     "HEAD of the shared root cannot go back to {branch}: {error}; the reservation is kept"
                 ),
                 rescue,
+                remove_guard: None,
                 hints: [ways_back(&root, &branch), vec![desk.command("force-release")]].concat(),
             }));
         }
@@ -245,6 +238,7 @@ fn refusal(
                 "a git command holds the index of the shared root, or one that was killed left its lock there"
                     .to_owned(),
             rescue: None,
+            remove_guard: None,
             hints: vec![unlock(root), armed(desk, order.remedy, order.expect)],
         })
     })
@@ -259,7 +253,14 @@ fn cleaned(
 ) -> Result<Option<Rescued>, Box<RecoveryFailed>> {
     let failed = |step: &str, why: String, rescue: Option<Rescued>, hints: Vec<String>| {
         let step = step.to_owned();
-        Box::new(RecoveryFailed { holder: Some(holder.clone()), step, why, rescue, hints })
+        Box::new(RecoveryFailed {
+            holder: Some(holder.clone()),
+            step,
+            why,
+            rescue,
+            remove_guard: None,
+            hints,
+        })
     };
     let root = shell::quote(git.work_dir());
     let again = desk.command("force-release");
@@ -306,6 +307,7 @@ fn guarded(desk: &Desk<'_>, order: &Order<'_>) -> Result<MergeVerdict, Failure> 
         step: "guard".to_owned(),
         why: "an earlier reclaim or recovery did not end; its guard stands there".to_owned(),
         rescue: None,
+        remove_guard: Some(desk.mutex.remove_guard()),
         hints: vec![desk.mutex.remove_guard(), armed(desk, order.remedy, order.expect)],
     }))
 }

@@ -61,7 +61,7 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
             MergeVerdict::Released(MergeReleased { task: reservation.task, id: reservation.id, findings })
         }
     };
-    Ok(Answer::of(vec![verdict.into()]).note(swept))
+    Ok(Answer::of(vec![verdict.into()]).warn(desk.remarks()).note(swept))
 }
 
 /// What could not be looked at is not clean: the reservation is kept. `next` lets it be looked at.

@@ -36,14 +36,14 @@ pub fn answer(desk: &Desk<'_>) -> Result<Answer, Failure> {
         pid: waiter.note.session_pid,
         since: waiter.note.since,
     });
-    let guard = desk.mutex.leaked_guard().map_err(|error| unreadable(&error))?;
+    let guard = desk.left_guard()?;
     let way_out = guard.is_some().then(|| desk.guard_way_out()).flatten();
     let standing = Standing {
         holder: look.seen.holder(live),
         mine,
         queue: queue.collect(),
-        remove_guard: guard.as_ref().map(|_| desk.mutex.remove_guard()),
-        guard: guard.map(|path| crate::sys::shell::quote(&path)),
+        remove_guard: guard.as_ref().and_then(|guard| guard.remedy.clone()),
+        guard: guard.map(|guard| guard.shown),
         next: match (&look.seen, live) {
             (Seen::Free, _) | (Seen::Taken(_), Liveness::Alive) => Vec::new(),
             // The next claim takes it over, if the shared root is clean.

@@ -5,6 +5,7 @@
 
 pub mod branch;
 pub mod findings;
+pub mod guard;
 pub mod holder;
 pub mod into;
 pub mod options;

@@ -135,7 +135,7 @@ pub struct Standing {
     /// The guard of a reclaim or recovery that did not end, as a word of a shell command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<String>,
-    /// The command that takes the guard away.
+    /// The command that takes the guard away; none where the next command that changes the mutex does so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remove_guard: Option<String>,
     /// The next commands, where the holder will not go by itself.
@@ -300,9 +300,12 @@ pub struct DryRun {
     /// The branch that HEAD would go back to, by full name, where it was left on another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back_to: Option<String>,
-    /// The guard that has to be removed first.
+    /// The guard of a reclaim or recovery that did not end, as a word of a shell command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard: Option<String>,
+    /// The command that has to take it away first; none where the armed command does so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remove_guard: Option<String>,
     /// The commands to run, in this order; the last is the armed one. Empty when the holder is
     /// alive or there is nothing to release.
     pub commands: Vec<String>,
@@ -351,6 +354,9 @@ pub struct RecoveryFailed {
     /// What was saved, if it came to that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescue: Option<Rescued>,
+    /// The command that takes the guard away, where that is what failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remove_guard: Option<String>,
     /// The next commands.
     pub hints: Vec<String>,
 }

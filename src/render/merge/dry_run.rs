@@ -52,6 +52,19 @@ pub fn text(dry: &DryRun, view: &View) -> String {
             holder.task_name()
         ));
     }
+    if let Some(guard) = &dry.guard {
+        text.push_str(&format!(
+            "An earlier reclaim or recovery did not end; its guard stands there: {}.\n",
+            for_terminal(guard)
+        ));
+        match &dry.remove_guard {
+            None => text.push_str("Its maker is gone: the next claim or forced release takes it down.\n"),
+            Some(command) if dry.commands.is_empty() => {
+                text.push_str(&format!("To take it away: {}\n", for_terminal(command)));
+            }
+            Some(_) => {}
+        }
+    }
     text.push_str("Nothing was changed.");
     if !dry.commands.is_empty() {
         text.push_str(" To do it, run:");

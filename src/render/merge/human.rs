@@ -47,6 +47,10 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
                     "an earlier reclaim or recovery did not end; until its guard is removed nobody gets the reservation",
                 ));
                 stderr.push_str(&style::hint(command));
+            } else if standing.guard.is_some() {
+                stderr.push_str(&style::warning(
+                    "an earlier reclaim or recovery was killed; the next claim or forced release takes its guard down",
+                ));
             }
             hints(&standing.next, stderr);
         }

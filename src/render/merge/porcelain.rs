@@ -64,6 +64,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
                 pid(busy.holder.as_ref()),
                 busy.holder.as_ref().map_or_else(|| "-".to_owned(), |holder| or_dash(holder.id.as_deref())),
                 busy.guard.clone().unwrap_or_default(),
+                busy.remove_guard.clone().unwrap_or_default(),
             ]),
         ),
         MergeVerdict::StaleMergeResidue(stale) => bars(vec![
@@ -141,6 +142,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             dry.holder.as_ref().map_or_else(|| "-".to_owned(), |holder| liveness(holder).to_owned()),
             dry.residue.state().to_owned(),
             dry.guard.as_ref().map(|_| "guard".to_owned()).unwrap_or_default(),
+            dry.remove_guard.clone().unwrap_or_default(),
         ]),
         MergeVerdict::ForceReleased(released) => bars(vec![
             released.holder.task_name().to_owned(),
@@ -165,6 +167,7 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             failed.step.clone(),
             failed.holder.as_ref().map_or_else(|| "-".to_owned(), |holder| holder.task_name().to_owned()),
             failed.rescue.as_ref().map(|rescue| rescue.reference.clone()).unwrap_or_default(),
+            failed.remove_guard.clone().unwrap_or_default(),
         ]),
     }
 }
