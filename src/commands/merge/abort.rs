@@ -155,7 +155,7 @@ fn give_back(
         MergeVerdict::ReleasedNoMerge(undone)
     };
     let given = desk.give_back(&reservation.task, Some(&reservation.id));
-    Ok(match given {
+    let answer = match given {
         Ok(Ok(_)) => Answer::of(vec![verdict.into()]),
         Ok(Err(_)) => Answer::of(vec![verdict.into()])
             .note(["the reservation had been taken away meanwhile; nothing was given back".to_owned()]),
@@ -168,7 +168,8 @@ fn give_back(
             };
             Answer::of(vec![retained.into()])
         }
-    })
+    };
+    Ok(answer.warn(desk.remarks()))
 }
 
 /// A merge that is committed is not undone.

@@ -186,7 +186,8 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// It cannot be written, or is not this session's any more.
     pub fn rewrite(&self, reservation: &Reservation) -> Result<(), Failure> {
-        let held = self.hold()?;
+        // Whatever else was left is for a command that says so.
+        let held = self.mutex.hold(self.deadline()).map_err(|error| mutex_failure(&error))?;
         let look = held.look().map_err(|error| unreadable(&error))?;
         match look.seen {
             Seen::Taken(there) if there.id == reservation.id => {
