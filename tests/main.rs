@@ -59,6 +59,8 @@ mod recipes;
 mod task_hooks;
 // Another git command at the index.
 mod merge_index;
+// What is not found good is undone.
+mod merge_verify;
 // Which branch a merge goes into.
 mod merge_into;
 // Nothing that is discarded is lost.

@@ -455,6 +455,14 @@ fn merges() -> Vec<Verdict> {
         M::PreflightCheckoutFailed(refusal(true)),
         M::PreflightHeadMismatch(refusal(true)),
         M::UnsafeOutputBranch(refusal(true)),
+        M::MergeUnverified(merge::Unverified {
+            task: task(),
+            oid: "1".repeat(40),
+            why: hostile(),
+            rescue: None,
+            kept: true,
+            hints: next(),
+        }),
         M::MergeOk(merge::Merged {
             task: task(),
             oid: "1".repeat(40),

@@ -138,7 +138,7 @@ pub const TASK_WORDS: [Word; 23] = [
 /// The words of the merge mutex, in the order in which a merge meets them. Fields before a bar are
 /// parted by colons where the word has them so. `RELEASED`, `NOT_HELD`, `FREE`, `HOLDER_CHANGED` and
 /// `NO_SESSION_ANCHOR` are among [`TASK_WORDS`].
-pub const MERGE_WORDS: [Word; 31] = [
+pub const MERGE_WORDS: [Word; 32] = [
     word(
         "MERGE_CLAIMED",
         "0",
@@ -201,6 +201,12 @@ pub const MERGE_WORDS: [Word; 31] = [
     word("MERGE_OK", "0", "oid|task|output_branch|task_branch|how", "merged; the reservation is kept"),
     word("MERGE_CONFLICT", "23", "path,path|task", "stopped at conflicts; the reservation is kept"),
     word("MERGE_FAILED", "24", "task|git_exit|state|said", "the merge failed; the reservation is kept"),
+    word(
+        "MERGE_UNVERIFIED",
+        "24",
+        "oid|task|rescue|kept",
+        "merged, and undone again because --verify failed; kept is whether the reservation is",
+    ),
     word("ABORTED", "0", "task|id|rescue", "the merge is undone, and the reservation given back"),
     word("RELEASED_NO_MERGE", "0", "task|id|rescue", "nothing to undo; the reservation is given back"),
     word("ABORT_UNSAFE", "28", "state:remedy|task", "not undone: it is no merge; the reservation is kept"),

@@ -4,7 +4,7 @@ use super::roff;
 use crate::domain::{exit, words};
 
 /// A setting: its key, its default, and what it does.
-pub const SETTINGS: [(&str, &str, &str); 13] = [
+pub const SETTINGS: [(&str, &str, &str); 14] = [
     (
         "aitask-lock.remote",
         "`origin`, else the only remote, else none",
@@ -34,6 +34,11 @@ pub const SETTINGS: [(&str, &str, &str); 13] = [
         "aitask-lock.mergeWorktree",
         "the main worktree",
         "The worktree that merges run in, where there is no main one (a bare repository).",
+    ),
+    (
+        "aitask-lock.verify",
+        "none",
+        "The command that `merge begin` runs in the shared root after the merge, without `--verify`.",
     ),
     ("aitask-lock.timeout", "`60s`", "Most time that one command may take."),
     (

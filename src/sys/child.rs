@@ -110,7 +110,20 @@ impl std::error::Error for SpawnError {
 ///
 /// # Errors
 /// When the program could not be started, or its status could not be read.
-pub fn run(mut command: Command, limits: Limits) -> Result<Finished, SpawnError> {
+pub fn run(command: Command, limits: Limits) -> Result<Finished, SpawnError> {
+    run_as(command, limits, false)
+}
+
+/// The same, with all that the program says on our own standard error, as it says it.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_shown(command: Command, deadline: Instant) -> Result<End, SpawnError> {
+    let limits = Limits { deadline, max_output: 0, stdin: None };
+    run_as(command, limits, true).map(|finished| finished.end)
+}
+
+fn run_as(mut command: Command, limits: Limits, shown: bool) -> Result<Finished, SpawnError> {
     let program = command.get_program().to_owned();
     let failed = |doing| move |source| SpawnError { program, doing, source };
     let watch = match Watch::start() {
@@ -123,8 +136,8 @@ pub fn run(mut command: Command, limits: Limits) -> Result<Finished, SpawnError>
 
     command
         .stdin(if limits.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stdout(if shown { Stdio::from(io::stderr()) } else { Stdio::piped() })
+        .stderr(if shown { Stdio::inherit() } else { Stdio::piped() })
         .process_group(0);
     let child = match command.spawn() {
         Ok(child) => child,

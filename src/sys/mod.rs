@@ -54,4 +54,5 @@ pub mod terminal;
 /// Asks tmux for the process of a pane.
 pub mod tmux;
 /// Waits for a folder to change, or a process to end.
+pub mod verify;
 pub mod watch;

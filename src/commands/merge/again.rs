@@ -20,6 +20,8 @@ pub struct Again<'a> {
     pub branch: Option<&'a str>,
     /// The branch to merge into, as it was typed.
     pub into: Option<&'a str>,
+    /// `--verify`, which goes with `begin`.
+    pub verify: Option<&'a str>,
     /// Options for git merge.
     pub options: &'a [OsString],
 }
@@ -107,6 +109,9 @@ impl Again<'_> {
                 command.extend([" ", option, " ", value]);
             }
         }
+        if let Some(line) = self.verify.filter(|_| verb == "begin") {
+            command.extend([" --verify ", &shell::quote(Path::new(line))]);
+        }
         let options = self.options.iter().map(|option| shell::quote(Path::new(option)));
         let options: Vec<String> = options.chain(more.map(str::to_owned)).collect();
         if !options.is_empty() {
@@ -124,7 +129,7 @@ mod tests {
     fn what_was_typed_is_typed_again() {
         let task = TaskId::parse("42").unwrap();
         let options = ["-X".into(), "it's".into()];
-        let plain = Again { verb: "run", task: &task, branch: None, into: None, options: &[] };
+        let plain = Again { verb: "run", task: &task, branch: None, into: None, verify: None, options: &[] };
         let whole =
             Again { verb: "begin", branch: Some("a b"), into: Some("main"), options: &options, ..plain };
         for (again, kept, rest, command) in [

@@ -66,7 +66,7 @@ pub struct Ask<'a> {
 pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let desk = Desk::open(context);
     let into = args.into.as_deref();
-    let again = Again { verb: "claim", task: &args.task, branch: None, into, options: &[] };
+    let again = Again { verb: "claim", task: &args.task, branch: None, into, verify: None, options: &[] };
     let ask = Ask { again, task: &args.task, into, task_branch: None, wait: args.wait };
     let (verdict, recorded) = match take(&desk, &ask)? {
         Ok(claimed) => {

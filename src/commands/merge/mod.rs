@@ -23,6 +23,7 @@ pub mod run;
 pub mod settle;
 pub mod status;
 pub mod task_lock;
+pub mod verify;
 pub mod wait;
 
 /// Arguments of `merge`.

@@ -63,7 +63,8 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     let ended = under(&desk, reservation, args.branch.as_deref(), &args.options)?;
     let mut answer = ended.answer;
     let branch = args.branch.as_deref();
-    let again = Again { verb: "run", task: &args.task, branch, into: None, options: &args.options };
+    let again =
+        Again { verb: "run", task: &args.task, branch, into: None, verify: None, options: &args.options };
     again.name_in_all(&mut answer.verdicts, true);
     Ok(answer)
 }
@@ -94,11 +95,13 @@ pub struct Ended {
     pub answer: Answer,
     /// Whether it was refused before anything was touched.
     pub refused_before: bool,
+    /// The commit that the output branch was at.
+    pub tip_before: Option<String>,
 }
 
 impl Ended {
     fn refused(verdict: MergeVerdict) -> Self {
-        Self { answer: Answer::of(vec![verdict.into()]), refused_before: true }
+        Self { answer: Answer::of(vec![verdict.into()]), refused_before: true, tip_before: None }
     }
 }
 
@@ -120,7 +123,7 @@ pub fn under(
         Err(refused) => return Ok(Ended::refused(*refused)),
     };
     if reservation.output_branch.is_none() {
-        let again = Again { verb: "run", task: &task, branch, into: None, options };
+        let again = Again { verb: "run", task: &task, branch, into: None, verify: None, options };
         let head = root.git.head_branch().map_err(failed)?;
         match into::settled(desk, &again, &root, head).map_err(failed)? {
             Ok(chosen) => reservation.output_branch = chosen.branch,
@@ -196,8 +199,9 @@ pub fn under(
         refused.tasks = vec![task.clone()];
         return Err(refused);
     }
+    let tip_before = Some(observed.tip_before.clone());
     let answer = told(&task, &root, &plan, merged, observed, leftover);
-    Ok(Ended { answer, refused_before: false })
+    Ok(Ended { answer, refused_before: false, tip_before })
 }
 
 /// Ignored files that a merge would overwrite, where it was not told to.

@@ -213,6 +213,25 @@ pub struct Merged {
     pub leftover: Option<Leftover>,
 }
 
+/// Merged, and undone again: what was to verify it failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unverified {
+    /// The task.
+    pub task: TaskId,
+    /// The object ID of the merge.
+    pub oid: String,
+    /// What happened, in a sentence; may hold untrusted text.
+    pub why: String,
+    /// What was saved before it was undone; the merge is in its history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rescue: Option<Rescued>,
+    /// Whether the reservation is kept, because the merge could not be undone.
+    pub kept: bool,
+    /// The next commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<String>,
+}
+
 /// Stopped at conflicts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {

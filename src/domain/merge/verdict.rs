@@ -80,6 +80,8 @@ pub enum MergeVerdict {
     MergeConflict(Conflict),
     /// The merge failed; the reservation is kept.
     MergeFailed(MergeFailed),
+    /// Merged, and undone again, because what was to verify it failed.
+    MergeUnverified(Unverified),
     /// The merge was undone, and the reservation given back.
     Aborted(Undone),
     /// There was nothing to undo; the reservation was given back.
@@ -169,6 +171,7 @@ impl MergeVerdict {
             Self::MergeOk(_) => ("MERGE_OK", 0),
             Self::MergeConflict(_) => ("MERGE_CONFLICT", 23),
             Self::MergeFailed(_) => ("MERGE_FAILED", 24),
+            Self::MergeUnverified(_) => ("MERGE_UNVERIFIED", 24),
             Self::Aborted(_) => ("ABORTED", 0),
             Self::ReleasedNoMerge(_) => ("RELEASED_NO_MERGE", 0),
             Self::AbortUnsafe { .. } => ("ABORT_UNSAFE", 28),

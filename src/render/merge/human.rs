@@ -149,6 +149,20 @@ pub fn human(verdict: &MergeVerdict, view: &View, printed: &mut Printed) {
             stderr
                 .push_str(&style::hint(&format!("to give up: git aitask-lock merge abort {}", failed.task)));
         }
+        MergeVerdict::MergeUnverified(unverified) => {
+            let what = if unverified.kept {
+                "it is not undone, and the reservation is kept"
+            } else {
+                "it is undone, and the reservation is given back"
+            };
+            stderr.push_str(&style::error(&format!(
+                "the merge of task {} is not verified: {}; {what}",
+                unverified.task,
+                for_terminal(&unverified.why)
+            )));
+            rescued(unverified.rescue.as_ref(), stderr);
+            hints(&unverified.hints, stderr);
+        }
         MergeVerdict::Aborted(undone) => {
             say(&format!("The merge of task {} is undone, and the reservation given back.", undone.task));
             rescued(undone.rescue.as_ref(), stderr);

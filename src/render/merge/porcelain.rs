@@ -119,6 +119,12 @@ fn fields(verdict: &MergeVerdict) -> (Vec<String>, Vec<Field>) {
             failed.residue.state().to_owned(),
             failed.said.clone(),
         ]),
+        MergeVerdict::MergeUnverified(unverified) => bars(vec![
+            unverified.oid.clone(),
+            unverified.task.to_string(),
+            unverified.rescue.as_ref().map(|rescue| rescue.reference.clone()).unwrap_or_default(),
+            if unverified.kept { "kept" } else { "released" }.to_owned(),
+        ]),
         MergeVerdict::Aborted(undone) | MergeVerdict::ReleasedNoMerge(undone) => bars(undone_fields(undone)),
         MergeVerdict::AbortUnsafe { task, residue, remedy, .. } => {
             (vec![residue.state().to_owned(), remedy.word().to_owned()], texts(vec![task.to_string()]))

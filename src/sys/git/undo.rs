@@ -36,6 +36,14 @@ impl Git {
         self.must(&["checkout", "--quiet", "--no-overwrite-ignore", short_name(branch), "--"])
     }
 
+    /// Puts the branch that is checked out, the index and the tracked files back to a commit.
+    ///
+    /// # Errors
+    /// git would not.
+    pub fn reset_to(&self, commit: &str) -> Result<(), GitFailure> {
+        self.must(&["reset", "--hard", "--quiet", commit])
+    }
+
     /// `git merge --quit`: git forgets that a merge is under way; files and the index stay as they are.
     ///
     /// # Errors
