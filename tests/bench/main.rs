@@ -14,16 +14,17 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod crowd;
 mod mutex;
+mod report;
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use support::planting::{Planted, plant};
 use support::{BRANCH, Lab, Repo, Session};
 
 /// Pairs of one comparison.
-const PAIRS: usize = 40;
+const PAIRS: usize = 25;
 /// Pairs that are run first and not counted.
 const WARM_UP: usize = 3;
 
@@ -67,14 +68,7 @@ fn compare(
             ratios.push(a / b);
         }
     }
-    println!(
-        "{:<34} {:>7.2} ms | {:<34} {:>7.2} ms | ratio {:.2}",
-        names.0,
-        median(first),
-        names.1,
-        median(second),
-        median(ratios)
-    );
+    report::row(names.0, median(first), names.1, median(second), median(ratios));
 }
 
 fn ours(repo: &Repo<'_>, session: &Session, args: &[&str]) -> Command {
@@ -120,7 +114,7 @@ fn with_a_remote() {
     lived_in(&repo);
     lived_in(&lab.server());
     let session = Session::start();
-    println!("remote: a bare repository on this machine");
+    report::part("one command, remote on this machine");
     let push = |round: usize| {
         let commit = commit_on(&repo, "refs/heads/bench", round);
         repo.git(&["update-ref", "refs/heads/bench", &commit]);
@@ -128,7 +122,7 @@ fn with_a_remote() {
     };
     let task = |round: usize| format!("{}", round + 1);
     compare(
-        ("claim (warm)", "git push of one commit"),
+        ("claim (warm)", "git push of one changed file"),
         |n| ours(&repo, &session, &["claim", &task(n)]),
         push,
     );
@@ -141,36 +135,98 @@ fn with_a_remote() {
         repo.git(&["update-ref", "refs/heads/bench2", &commit]);
         git(&repo, &["push", "-q", "origin", "refs/heads/bench2:refs/heads/bench2"])
     };
-    compare(("release", "git push of one commit"), |n| ours(&repo, &session, &["release", &task(n)]), push);
+    compare(
+        ("release", "git push of one changed file"),
+        |n| ours(&repo, &session, &["release", &task(n)]),
+        push,
+    );
+}
+
+/// One more commit on top of a ref, with a tree that is there already: what a local claim comes down to.
+fn commit_tree(repo: &Repo<'_>, tip: &str) -> Command {
+    git(repo, &["commit-tree", "-m", "one more", "-p", tip, &format!("{tip}^{{tree}}")])
 }
 
 fn without_a_remote() {
+    report::part("one command, no remote");
     let lab = Lab::empty();
     let repo = lab.alone("a");
     lived_in(&repo);
     let session = Session::start();
-    println!("no remote");
-    let update = |round: usize| {
-        let commit = commit_on(&repo, "refs/heads/bench", round);
-        git(&repo, &["update-ref", "refs/heads/bench", &commit])
-    };
     let task = |round: usize| format!("{}", round + 1);
-    compare(("claim", "git update-ref"), |n| ours(&repo, &session, &["claim", &task(n)]), update);
+    let commit = |_| commit_tree(&repo, "HEAD");
+    compare(("claim", "git commit-tree"), |n| ours(&repo, &session, &["claim", &task(n)]), commit);
     let tree = |_| git(&repo, &["ls-tree", BRANCH]);
     compare(("check", "git ls-tree"), |n| ours(&repo, &session, &["check", &task(n)]), tree);
-    let record = support::planting::record("1", &session, &[]);
-    let files: Vec<String> = (0..1000).map(|n| format!("t{n}_lock.yaml")).collect();
-    let planted: Vec<(&str, Planted<'_>)> =
-        files.iter().map(|name| (name.as_str(), Planted::File(record.as_bytes()))).collect();
-    plant(&repo, &planted);
-    compare(("list of 1000 locks", "git ls-tree of 1000 files"), |_| ours(&repo, &session, &["list"]), tree);
-    let other = Session::start();
-    let claim = |n: usize| ours(&repo, &other, &["claim", &format!("x{n}")]);
-    compare(("claim beside 1000 locks", "git update-ref"), claim, update);
+}
+
+/// Puts that many locks onto the branch of a repository.
+fn plant_many(repo: &Repo<'_>, number: usize, session: &Session) {
+    let record = support::planting::record("1", session, &[]);
+    let blob = repo.git_with_input(&["hash-object", "-w", "--stdin"], record.as_bytes());
+    let entry = |n: usize| format!("100644 blob {blob}\tt{n}_lock.yaml\n");
+    let tree = repo.git_with_input(&["mktree"], (0..number).map(entry).collect::<String>().as_bytes());
+    let commit = repo.git(&["commit-tree", "-m", "planted", &tree]);
+    repo.git(&["update-ref", BRANCH, &commit]);
+}
+
+fn beside_many_locks(number: usize) {
+    report::part(&format!("beside {number} locks"));
+    let (holder, session) = (Session::start(), Session::start());
+    let lab = Lab::empty();
+    let repo = lab.alone("a");
+    lived_in(&repo);
+    plant_many(&repo, number, &holder);
+    let claim = |n: usize| format!("x{n}");
+    let tree = |_| git(&repo, &["ls-tree", BRANCH]);
+    compare(("list, no remote", "git ls-tree"), |_| ours(&repo, &session, &["list"]), tree);
+    compare(("check, no remote", "git ls-tree"), |n| ours(&repo, &session, &["check", &claim(n)]), tree);
+    // git's way to a tree with one file more: read it into an index, and write it.
+    let script = repo.lab.script(
+        "bin/write",
+        &format!(
+            "export GIT_INDEX_FILE=\"$PWD/.git/bench-$1\"\ngit read-tree {BRANCH}\n\
+                  git update-index --add --cacheinfo 100644,$2,t$1_file.yaml\n\
+                  git commit-tree -m x -p {BRANCH} $(git write-tree)"
+        ),
+    );
+    let blob = repo.git(&["rev-parse", &format!("{BRANCH}:t0_lock.yaml")]);
+    let write = |n: usize| {
+        let mut command = repo.lab.command(&script);
+        command.current_dir(&repo.path).args([format!("{n}"), blob.clone()]);
+        command
+    };
+    compare(
+        ("claim, no remote", "read-tree … commit-tree"),
+        |n| ours(&repo, &session, &["claim", &claim(n)]),
+        write,
+    );
+    let lab = Lab::new();
+    let repo = lab.clone("a");
+    lived_in(&repo);
+    lived_in(&lab.server());
+    plant_many(&lab.server(), number, &holder);
+    repo.git(&["fetch", "-q", "origin", &format!("{BRANCH}:refs/heads/bench")]);
+    lab.server().git(&["update-ref", "refs/heads/bench", BRANCH]);
+    time(ours(&repo, &session, &["check", "x"]));
+    let push = |round: usize| {
+        let commit = commit_on(&repo, "refs/heads/bench", round);
+        repo.git(&["update-ref", "refs/heads/bench", &commit]);
+        git(&repo, &["push", "-q", "origin", "refs/heads/bench:refs/heads/bench"])
+    };
+    compare(
+        ("claim, remote on this machine", "git push of one changed file"),
+        |n| ours(&repo, &session, &["claim", &claim(n)]),
+        push,
+    );
 }
 
 fn main() {
+    report::machine(&Lab::empty().git(std::path::Path::new("/"), &["version"]));
     with_a_remote();
     without_a_remote();
+    beside_many_locks(1_000);
+    beside_many_locks(10_000);
     mutex::hand_overs();
+    crowd::crowds();
 }

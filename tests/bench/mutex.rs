@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::support::actors::wait_until;
 use super::support::{Lab, Output, Repo, Session};
-use super::{median, time};
+use super::{median, report, time};
 
 /// Hand-overs of each kind.
 const ROUNDS: usize = 20;
@@ -58,9 +58,9 @@ pub fn hand_overs() {
     let repo = lab.alone("a");
     let session = Session::start();
     let status = median((0..ROUNDS).map(|_| time(merge(&repo, &session, &["status"]))).collect());
-    println!("{:44}{status:8.2} ms", "merge status");
+    report::part("the merge mutex");
     for (name, by_death) in [("hand-over by release", false), ("hand-over by the holder's death", true)] {
         let spent = median((0..ROUNDS).map(|_| hand_over(&repo, by_death)).collect());
-        println!("{name:44}{spent:8.2} ms{:8.2} x", spent / status);
+        report::row(name, spent, "merge status", status, spent / status);
     }
 }
