@@ -223,10 +223,19 @@ fn beside_many_locks(number: usize) {
 
 fn main() {
     report::machine(&Lab::empty().git(std::path::Path::new("/"), &["version"]));
-    with_a_remote();
-    without_a_remote();
-    beside_many_locks(1_000);
-    beside_many_locks(10_000);
-    mutex::hand_overs();
-    crowd::crowds();
+    // `cargo bench -- crowds` runs that part alone.
+    let parts: [(&str, fn()); 6] = [
+        ("remote", with_a_remote),
+        ("local", without_a_remote),
+        ("1000", || beside_many_locks(1_000)),
+        ("10000", || beside_many_locks(10_000)),
+        ("merge", mutex::hand_overs),
+        ("crowds", crowd::crowds),
+    ];
+    let named: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    for (name, part) in parts {
+        if named.is_empty() || named.iter().any(|wanted| wanted == name) {
+            part();
+        }
+    }
 }
