@@ -39,8 +39,6 @@ mod readers;
 mod formats;
 // Every outcome in every rendering.
 mod renderings;
-// Clean-ups of the clone beside claims.
-mod pruning;
 // How many connections a command costs.
 mod connections;
 // What `git merge` does, and what the program makes of it.

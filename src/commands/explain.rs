@@ -5,7 +5,6 @@ use crate::domain::failure::{Failure, FailureKind};
 use crate::domain::task_id::TaskId;
 use crate::store::StoreError;
 use crate::sys::git::failure::trust;
-use crate::sys::git::push::is_unpacking;
 use crate::sys::git::{Cause, GitFailure};
 
 /// The budget is used up.
@@ -13,9 +12,6 @@ use crate::sys::git::{Cause, GitFailure};
 pub fn exhausted(context: &Context, tries: u32, last: Option<&StoreError>) -> Failure {
     if let Some(StoreError::RefLocked(why)) = last {
         return ref_locked(why);
-    }
-    if let Some(StoreError::Pruned) = last {
-        return pruned();
     }
     let message = format!(
         "the branch {} kept changing: {} until the time budget was used up, so nothing was changed",
@@ -87,16 +83,7 @@ fn describe(context: &Context, error: &StoreError) -> Failure {
         StoreError::File(error) => Failure::new(FailureKind::NotWritable, error.to_string()),
         StoreError::Queue { holder, stopped } => queue(*holder, *stopped),
         StoreError::RefLocked(why) => ref_locked(why),
-        StoreError::Pruned => pruned(),
     }
-}
-
-fn pruned() -> Failure {
-    let message = "a clean-up of this clone (git gc --prune=now or the like) kept deleting new objects \
-                   before they were sent; nothing was changed";
-    Failure::new(FailureKind::RaceExhaustion, message)
-        .detail("pruned")
-        .hint("run it again when the clean-up has ended, or with more time (--timeout 2m)")
 }
 
 fn queue(holder: Option<u32>, stopped: bool) -> Failure {
@@ -162,9 +149,8 @@ fn refused(context: &Context, reason: &str, said: &str) -> Failure {
                     has to allow that for this one command";
         return failure.detail("no_rewind").hint(hint);
     }
-    if is_unpacking(reason) {
-        let hint = "the server got or kept no whole objects, time and again: its disk is full or not to be \
-                    written, or this clone misses objects (git fsck tells)";
+    if reason.contains("unpack") {
+        let hint = "the server cannot store objects: its disk is full, or it may not write there";
         return failure.detail("storage").hint(hint);
     }
     failure.detail("rejected").hint(format!(

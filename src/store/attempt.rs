@@ -78,11 +78,7 @@ pub fn update(
         let last = match store.compare_and_swap(snapshot.lease, commit)? {
             Swap::Won => return Ok(Outcome::Done(verdicts)),
             Swap::Lost => None,
-            Swap::Busy(why @ (StoreError::Push(_) | StoreError::Refused { .. })) if busy >= MOST_BROKEN => {
-                return Err(why);
-            }
-            // The next clean-up of the clone may be far; only the time budget ends this.
-            Swap::Busy(why @ StoreError::Pruned) => Some(why),
+            Swap::Busy(why @ StoreError::Push(_)) if busy >= MOST_BROKEN => return Err(why),
             Swap::Busy(why) if busy >= MOST_BUSY => return Err(why),
             Swap::Busy(why) => {
                 busy += 1;

@@ -5,7 +5,6 @@ use gix::ObjectId;
 use super::refs::{self, Logger, Moved};
 use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
 use crate::sys::git::Git;
-use crate::sys::loose;
 use crate::sys::repository::Repository;
 
 /// The local lock branch.
@@ -36,24 +35,15 @@ impl LocalStore<'_> {
 
 impl LockStore for LocalStore<'_> {
     fn snapshot(&mut self, _: Freshness) -> Result<Snapshot, StoreError> {
-        loose::bring_all_back(&self.repo.gix);
         let tip = refs::read(self.repo, &self.git, &self.branch)?;
         let base = tip.map(|tip| tree::Base::read(&self.repo.gix, tip)).transpose()?;
         Ok(Snapshot::on(base, tip, true))
     }
 
     fn compare_and_swap(&mut self, lease: Option<ObjectId>, new: ObjectId) -> Result<Swap, StoreError> {
-        // What no reference names yet may be pruned at any time: the reference moves only onto what is
-        // there, and what is pruned from below it after all is put back.
-        if !tree::keep(&self.repo.gix, new, lease)? {
-            return Ok(Swap::Busy(StoreError::Pruned));
-        }
         let log = (self.logger, "aitask-lock");
         match refs::swap(self.repo, &self.git, &self.branch, lease, new, log)? {
-            Moved::Yes => {
-                tree::put_back(&self.repo.gix, new, lease)?;
-                Ok(Swap::Won)
-            }
+            Moved::Yes => Ok(Swap::Won),
             Moved::No => Ok(Swap::Lost),
             Moved::Locked(why) => Ok(Swap::Busy(StoreError::RefLocked(why))),
         }

@@ -132,8 +132,6 @@ pub enum StoreError {
         /// Whether that process is stopped, so that waiting longer is no use.
         stopped: bool,
     },
-    /// New objects were deleted before they were sent or named: nothing was changed.
-    Pruned,
     /// A reference of ours is locked by somebody who does not let go.
     RefLocked(String),
 }

@@ -12,7 +12,7 @@ use super::{Freshness, LockStore, Snapshot, StoreError, Swap, tree};
 use crate::domain::task_id::TaskId;
 use crate::sys::clock;
 use crate::sys::files;
-use crate::sys::git::push::{self, PushAnswer};
+use crate::sys::git::push::PushAnswer;
 use crate::sys::git::remote::{Arbiter, Pushed};
 use crate::sys::git::{Cause, Git, GitFailure};
 use crate::sys::repository::Repository;
@@ -25,9 +25,6 @@ const LOOKED: &str = "looked";
 
 /// How often a fetch is tried whose reference another git holds.
 const REF_TRIES: u64 = 6;
-
-/// How often a fetch is repeated whose objects do not stay.
-const PRUNED_TRIES: u64 = 6;
 
 /// The lock branch on the arbiter, and what this clone has seen of it last.
 pub struct RemoteStore<'a> {
@@ -127,30 +124,12 @@ impl<'a> RemoteStore<'a> {
             // between is fetched after all.
             match self.git.remote_tip(&self.arbiter, &self.branch) {
                 Ok(None) => return Ok(Tip::Missing),
-                // Also where a clean-up of this clone took away what had just arrived.
-                Ok(Some(_)) => self.fetch_again(failure)?,
+                Ok(Some(_)) if self.fetch_or_miss()?.is_none() => {}
+                Ok(Some(_)) => return Err(StoreError::Fetch(failure)),
                 Err(failure) => return Err(StoreError::Fetch(failure)),
             }
         }
         let mut now = self.fetched()?;
-        // What a clean-up took away before the reference was there is fetched anew.
-        for _ in 0..PRUNED_TRIES {
-            let before = known.filter(|known| *known != now);
-            if self.repo.is_partial()
-                || known == Some(now)
-                || tree::has_what_is_new(&self.repo.gix, now, before)
-            {
-                break;
-            }
-            self.forget()?;
-            if let Some(known) = before.filter(|known| tree::is_there(&self.repo.gix, *known)) {
-                self.remember(None, known)?;
-            }
-            if let Some(failure) = self.fetch_or_miss()? {
-                self.fetch_again(failure)?;
-            }
-            now = self.fetched()?;
-        }
         // The user's own fetch may have brought the branch without its files.
         if self.repo.is_partial() && !tree::is_complete(&self.repo.gix, now) {
             let again = self.git.refetch_branch(&self.arbiter, &self.branch, &self.known_ref);
@@ -158,17 +137,6 @@ impl<'a> RemoteStore<'a> {
             now = self.fetched()?;
         }
         self.checked(known, now)
-    }
-
-    /// Fetches a branch that is known to be there, after a first failure.
-    fn fetch_again(&self, failure: GitFailure) -> Result<(), StoreError> {
-        for tried in 0..PRUNED_TRIES {
-            clock::sleep(Duration::from_millis(20 * tried));
-            if self.fetch_or_miss()?.is_none() {
-                return Ok(());
-            }
-        }
-        Err(StoreError::Fetch(failure))
     }
 
     fn fetched(&self) -> Result<ObjectId, StoreError> {
@@ -317,25 +285,13 @@ impl LockStore for RemoteStore<'_> {
             // Our commit is like no other, so where it already is the tip, an earlier try landed.
             Ok(Pushed { answer: PushAnswer::Moved | PushAnswer::UpToDate, .. }) => {
                 // Not being able to remember the tip costs the next command a connection, no more.
-                // One whose objects a clean-up has taken meanwhile would break the user's own git.
                 let _forgotten = self.remember(known, new);
-                if !tree::has_what_is_new(&self.repo.gix, new, lease) {
-                    let _forgotten = self.forget();
-                }
                 Ok(Swap::Won)
             }
             Ok(Pushed { answer: PushAnswer::Stale, .. }) => Ok(Swap::Lost),
             Ok(Pushed { answer: PushAnswer::Rejected { reason }, said }) => match self.settle(lease, new)? {
                 Settled::Landed => Ok(Swap::Won),
                 Settled::MovedOn => Ok(Swap::Lost),
-                Settled::Unmoved if !tree::has_what_is_new(&self.repo.gix, new, lease) => {
-                    Ok(Swap::Busy(StoreError::Pruned))
-                }
-                // What was sent did not arrive whole. Where that was the clone's fault for a moment,
-                // such as a pack that was just replaced, another push goes through.
-                Settled::Unmoved if push::is_unpacking(&reason) => {
-                    Ok(Swap::Busy(StoreError::Refused { reason, said }))
-                }
                 Settled::Unmoved => Err(StoreError::Refused { reason, said }),
                 Settled::Hidden => {
                     let failure = GitFailure::new("push", Cause::Other, reason.as_bytes());
@@ -373,12 +329,7 @@ impl RemoteStore<'_> {
             (Ok(Settled::Unmoved), Cause::TimedOut | Cause::Killed(_)) => {
                 Err(StoreError::OutcomeUnknown(failure))
             }
-            (Ok(Settled::Unmoved), _) if !tree::has_what_is_new(&self.repo.gix, new, lease) => {
-                Ok(Swap::Busy(StoreError::Pruned))
-            }
-            (Ok(Settled::Unmoved), Cause::ConnectionLost | Cause::Other) => {
-                Ok(Swap::Busy(StoreError::Push(failure)))
-            }
+            (Ok(Settled::Unmoved), Cause::ConnectionLost) => Ok(Swap::Busy(StoreError::Push(failure))),
             (Ok(Settled::Unmoved), _) => Err(StoreError::Push(failure)),
             (Err(unread), cause) if cause.before_anything_was_sent() => Err(unread),
             (Err(_), _) => Err(StoreError::OutcomeUnknown(failure)),

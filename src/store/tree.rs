@@ -48,11 +48,8 @@ impl Base {
         let unreadable = |error: &dyn std::fmt::Display| {
             StoreError::Unreadable(format!("commit {commit} of the lock branch cannot be read: {error}"))
         };
-        let found = find(repo, commit).map_err(|error| unreadable(&error))?;
-        let found = found.try_into_commit().map_err(|error| unreadable(&error))?;
-        let tree = found.tree_id().map_err(|error| unreadable(&error))?.detach();
-        let tree = find(repo, tree).map_err(|error| unreadable(&error))?;
-        let tree = tree.try_into_tree().map_err(|error| unreadable(&error))?.detach().data;
+        let found = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
+        let tree = found.tree().map_err(|error| unreadable(&error))?.detach().data;
         // All of it makes sense, or none of it is believed.
         for entry in TreeRefIter::from_bytes(&tree, repo.object_hash()) {
             entry.map_err(|error| unreadable(&error))?;
@@ -92,68 +89,6 @@ fn significant(spelling: &[u8]) -> &[u8] {
     last.trim_start_with(|c| matches!(c, '0' | 't' | 'T'))
 }
 
-/// Finds an object, after it was put back where a clean-up of the clone took it.
-fn find(repo: &gix::Repository, id: ObjectId) -> Result<gix::Object<'_>, String> {
-    match repo.find_object(id) {
-        Err(_) if loose::bring_back(repo, id) => repo.find_object(id),
-        found => found,
-    }
-    .map_err(|error| error.to_string())
-}
-
-/// Whether a commit is here with its tree and the lock files that `before` does not have.
-#[must_use]
-pub fn has_what_is_new(repo: &gix::Repository, commit: ObjectId, before: Option<ObjectId>) -> bool {
-    new_objects(repo, commit, before).is_ok_and(|new| new.into_iter().all(|id| repo.has_object(id)))
-}
-
-/// Keeps the new objects of a commit, as [`loose::keep`] does. Tells whether all of them are there.
-///
-/// # Errors
-/// They cannot be kept.
-pub fn keep(repo: &gix::Repository, commit: ObjectId, before: Option<ObjectId>) -> Result<bool, StoreError> {
-    let Ok(new) = new_objects(repo, commit, before) else { return Ok(false) };
-    for id in new {
-        if !loose::keep(repo, id).map_err(|error| not_writable(repo, &error))? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Puts those of the new objects of a commit back that were pruned since they were kept.
-///
-/// # Errors
-/// One of them is gone for good.
-pub fn put_back(
-    repo: &gix::Repository,
-    commit: ObjectId,
-    before: Option<ObjectId>,
-) -> Result<(), StoreError> {
-    Base::read(repo, commit)?;
-    let gone = |id: &ObjectId| !repo.has_object(*id) && !loose::bring_back(repo, *id);
-    match new_objects(repo, commit, before)?.into_iter().find(gone) {
-        Some(id) => Err(StoreError::Unreadable(format!("object {id} of the lock branch was deleted"))),
-        None => Ok(()),
-    }
-}
-
-fn new_objects(
-    repo: &gix::Repository,
-    commit: ObjectId,
-    before: Option<ObjectId>,
-) -> Result<Vec<ObjectId>, StoreError> {
-    let before = before.map(|before| Base::read(repo, before)).transpose()?;
-    let before: HashSet<&gix::oid> = before.iter().flat_map(Base::files).map(|file| file.oid).collect();
-    let unreadable = |error: &dyn std::fmt::Display| StoreError::Unreadable(error.to_string());
-    let tree = repo.find_commit(commit).map_err(|error| unreadable(&error))?;
-    let tree = tree.tree_id().map_err(|error| unreadable(&error))?.detach();
-    let now = Base::read(repo, commit)?;
-    let new = now.files().filter(|file| file.mode.is_blob() && !before.contains(file.oid));
-    let new: Vec<ObjectId> = new.map(|file| file.oid.to_owned()).collect();
-    Ok([commit, tree].into_iter().chain(new).collect())
-}
-
 /// The lock files of a commit.
 ///
 /// # Errors
@@ -191,11 +126,7 @@ pub fn read(repo: &gix::Repository, entry: &Entry) -> Reading {
         return record::damaged(Damage::NotAFile);
     }
     // Size first: a record is bounded, whatever stands on the branch.
-    let header = match repo.find_header(entry.oid) {
-        Err(_) if loose::bring_back(repo, entry.oid) => repo.find_header(entry.oid),
-        found => found,
-    };
-    match header {
+    match repo.find_header(entry.oid) {
         Ok(header) if header.kind() != Kind::Blob => return record::damaged(Damage::NotAFile),
         Ok(header) if header.size() > record::MAX_BYTES as u64 => return record::damaged(Damage::TooLarge),
         Ok(_) => {}

@@ -4,20 +4,16 @@
 //! quarter of a megabyte for each of them, which takes longer than all the rest of the writing; git
 //! compresses them when it packs them.
 
-use std::fs::{self, Permissions};
+use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gix::ObjectId;
 use gix::objs::{Kind, WriteTo, compute_hash, encode};
 
-use super::clock;
-
 /// What git itself calls what it has not finished: its garbage collection removes them.
 const TEMPORARY_PREFIX: &str = "tmp_obj_";
-/// How often an object is written whose folder or temporary file is removed in the middle.
-const PRUNED_TRIES: u32 = 20;
 /// What the length field of a stored block can hold.
 const LONGEST_BLOCK: usize = 0xffff;
 
@@ -40,81 +36,8 @@ pub fn write_content(repo: &gix::Repository, kind: Kind, content: &[u8]) -> io::
     let length = u64::try_from(content.len()).map_err(io::Error::other)?;
     let mut data = encode::loose_header(kind, length).to_vec();
     data.extend_from_slice(content);
-    let (objects, data) = (repo.objects.store_ref().path(), stored(&data));
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match publish(objects, &id.to_string(), &data) {
-            // A clean-up of git's removes empty folders, and files that are not finished.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && tries < PRUNED_TRIES => {}
-            published => return published.map(|()| id),
-        }
-    }
-}
-
-/// Keeps a second name of a new object for ten minutes or more: until a reference is seen to lead to it,
-/// `git gc --prune=now` may delete it, and one that began before may do so even later. Tells
-/// whether the object is there.
-///
-/// # Errors
-/// The second name cannot be made.
-pub fn keep(repo: &gix::Repository, id: ObjectId) -> io::Result<bool> {
-    let folder = kept_folder(repo);
-    let span = u64::try_from(clock::now().as_second()).unwrap_or(0) / 600;
-    let now = folder.join(span.to_string());
-    if !now.is_dir() {
-        fs::create_dir_all(&now)?;
-        let recent = [span.to_string(), span.saturating_sub(1).to_string()];
-        for old in fs::read_dir(&folder)?.flatten() {
-            if !recent.iter().any(|recent| old.file_name() == recent.as_str()) {
-                // Another command may be at it.
-                let _gone_already = fs::remove_dir_all(old.path());
-            }
-        }
-    }
-    match fs::hard_link(place(repo, id), now.join(id.to_string())) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(true),
-        // One that is in a pack was named by a reference before.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(repo.has_object(id)),
-        linked => linked.map(|()| true),
-    }
-}
-
-/// Puts an object that is not there any more back from its second name, if it has one still.
-#[must_use]
-pub fn bring_back(repo: &gix::Repository, id: ObjectId) -> bool {
-    let Ok(spans) = fs::read_dir(kept_folder(repo)) else { return false };
-    spans.flatten().any(|span| {
-        let place = place(repo, id);
-        // The folder of an object goes with the last one in it.
-        let _there_already = place.parent().map(fs::create_dir_all);
-        match fs::hard_link(span.path().join(id.to_string()), place) {
-            Err(error) => error.kind() == io::ErrorKind::AlreadyExists,
-            Ok(()) => true,
-        }
-    })
-}
-
-/// Puts back whatever has a second name and is not there any more.
-pub fn bring_all_back(repo: &gix::Repository) {
-    let Ok(spans) = fs::read_dir(kept_folder(repo)) else { return };
-    let files = spans.flatten().filter_map(|span| fs::read_dir(span.path()).ok()).flatten().flatten();
-    for file in files {
-        let Ok(id) = ObjectId::from_hex(file.file_name().as_encoded_bytes()) else { continue };
-        if !place(repo, id).exists() && !repo.has_object(id) {
-            let _unless_it_is_gone = bring_back(repo, id);
-        }
-    }
-}
-
-fn kept_folder(repo: &gix::Repository) -> PathBuf {
-    repo.common_dir().join("aitask-lock").join("fresh")
-}
-
-fn place(repo: &gix::Repository, id: ObjectId) -> PathBuf {
-    let name = id.to_string();
-    let (folder, name) = name.split_at(2);
-    repo.objects.store_ref().path().join(folder).join(name)
+    publish(repo.objects.store_ref().path(), &id.to_string(), &stored(&data))?;
+    Ok(id)
 }
 
 fn publish(objects: &Path, id: &str, bytes: &[u8]) -> io::Result<()> {

@@ -42,13 +42,6 @@ pub fn parse(stdout: &[u8], destination: &str) -> PushAnswer {
     PushAnswer::Silent
 }
 
-/// Whether a server's reason says that it got objects which it could not make sense of or store: the
-/// sender failed in the middle, or the server's disk is full.
-#[must_use]
-pub fn is_unpacking(reason: &str) -> bool {
-    reason.contains("unpack")
-}
-
 fn rejection(summary: &str) -> PushAnswer {
     let reason = match (summary.find('('), summary.rfind(')')) {
         (Some(open), Some(close)) if open < close => summary.get(open + 1..close).unwrap_or_default(),
