@@ -51,6 +51,8 @@ mod merge_layouts;
 mod merge_after;
 // `hook install|uninstall|status`.
 mod merge_hooks;
+// State files of git that hold garbage.
+mod merge_broken;
 // The recipes of the README, for the tests that run them.
 mod recipes;
 // `hook install --tasks`, with and without hook managers.

@@ -365,6 +365,7 @@ fn merges() -> Vec<Verdict> {
             reference: "refs/aitask-lock/rescue/1".to_owned(),
             commit: "1".repeat(40),
             restore: "git stash apply refs/aitask-lock/rescue/1".to_owned(),
+            kept: Some("/repo/.git/aitask-lock/kept/1".to_owned()),
         })
     };
     let failed = |residue: Residue| {

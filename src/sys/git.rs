@@ -13,6 +13,7 @@ use super::child::{self, End, Finished, Limits};
 use super::{clock, terminal};
 
 pub mod branches;
+mod ends;
 pub mod environment;
 pub mod failure;
 pub mod lockfile;

@@ -122,7 +122,7 @@ fn undo(root: &MergeRoot, task: &TaskId, remedy: Remedy) -> Result<Rescued, Refu
         ..root::refusal(task, step, why)
     };
     let git = root.git.until(clock::deadline_in(UNDOING));
-    let rescue = git.rescue(task.as_str()).map_err(|failure| Refusal {
+    let mut rescue = git.rescue(task.as_str()).map_err(|failure| Refusal {
         hints: match remedy {
             Remedy::AbortMerge => vec![format!("without saving it: {there} merge --abort")],
             Remedy::ResetHard | Remedy::None => vec![format!("look: {there} status")],
@@ -130,12 +130,14 @@ fn undo(root: &MergeRoot, task: &TaskId, remedy: Remedy) -> Result<Rescued, Refu
         ..refused("rescue", format!("the half-finished merge could not be saved, so it was left: {failure}"))
     })?;
     let kept = |why: String| format!("{why}; what stood there is saved as {}", rescue.reference);
-    git.remedy(remedy)
+    let aside = git
+        .remedy(remedy)
         .map_err(|failure| refused("abort", kept(format!("the merge could not be undone: {failure}"))))?;
     let left = git.residue().map_err(|failure| {
         refused("residue", kept(format!("whether the merge is undone cannot be told: {failure}")))
     })?;
     if left.is_clean() {
+        rescue.kept = aside.map(|folder| crate::sys::shell::quote(&folder));
         Ok(rescue)
     } else {
         Err(refused(left.state(), kept(format!("the merge is undone, but the shared root has {left}"))))

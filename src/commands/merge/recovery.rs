@@ -268,7 +268,7 @@ fn cleaned(
     if remedy == Remedy::None {
         return Ok(None);
     }
-    let rescue = git.rescue(holder.task_name()).map_err(|error| {
+    let mut rescue = git.rescue(holder.task_name()).map_err(|error| {
         let why =
             format!("the work in the shared root could not be saved, so nothing was discarded: {error}");
         failed("rescue", why, None, vec![format!("git -C {root} status"), again.clone()])
@@ -279,6 +279,9 @@ fn cleaned(
     failpoint::hit("recovery-remedied");
     // What git says matters less than what stands there.
     let left = git.residue();
+    if let Ok(Some(folder)) = &applied {
+        rescue.kept = Some(shell::quote(folder));
+    }
     match (&left, &applied) {
         (Ok(left), _) if left.is_clean() => Ok(Some(rescue)),
         (_, Err(error)) => {
@@ -288,12 +291,12 @@ fn cleaned(
             );
             Err(failed(step, why, Some(rescue), vec![by_hand, again]))
         }
-        (Ok(left), Ok(())) => {
+        (Ok(left), Ok(_)) => {
             let why =
                 format!("{left} is left in the shared root; the work is saved, and the reservation is kept");
             Err(failed("residue", why, Some(rescue), vec![again]))
         }
-        (Err(error), Ok(())) => {
+        (Err(error), Ok(_)) => {
             let why = format!("whether the shared root is clean cannot be told: {error}");
             Err(failed("residue", why, Some(rescue), vec![again]))
         }

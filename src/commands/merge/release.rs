@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::findings::merge_findings;
 use super::parked::{self, Parked, parked};
-use super::root::{git_there, place_to_merge};
+use super::root::{git_there, mend_index, place_to_merge};
 use crate::commands::Answer;
 use crate::context::{Context, task_id};
 use crate::domain::failure::Failure;
@@ -12,7 +12,6 @@ use crate::domain::merge::residue::Residue;
 use crate::domain::merge::verdict::{MergeReleased, MergeVerdict};
 use crate::domain::task_id::TaskId;
 use crate::sys::git::worktree::MergeRoot;
-use crate::sys::{files, shell};
 
 /// Arguments of `merge release`.
 #[derive(clap::Args, Debug)]
@@ -44,6 +43,9 @@ pub fn run(context: &Context, args: &Args) -> Result<Answer, Failure> {
     });
     match looked {
         Err(why) => return Ok(unseen(&args.task, &why.to_string(), seen_again(&root))),
+        Ok((residue, _)) if residue.index_damaged => {
+            return Ok(unseen(&args.task, "git cannot read the index", seen_again(&root)));
+        }
         Ok((residue, whose)) => {
             if let Some(retained) = in_the_middle(&desk, &root, &reservation, &residue, &whose) {
                 return Ok(Answer::of(vec![retained.into()]));
@@ -75,17 +77,10 @@ fn unseen(task: &TaskId, why: &str, next: Vec<String>) -> Answer {
     Answer::of(vec![retained.into()])
 }
 
-/// What lets git look at the shared root again: an index that it cannot read is put aside and made anew
-/// from HEAD; no file is touched.
+/// What lets git look at the shared root again.
 fn seen_again(root: &MergeRoot) -> Vec<String> {
-    let there = git_there(root);
-    let index = root.git.git_dir().join("index");
-    let mut next = vec![format!("look: {there} status")];
-    if root.git.index_digest().is_err() && files::is_there(&index) {
-        let aside = shell::quote(&files::free_name(&index));
-        let aside = format!("mv {} {aside}", shell::quote(&index));
-        next.push(format!("if it is the index that is damaged: {aside} && {there} read-tree HEAD"));
-    }
+    let mut next = vec![format!("look: {} status", git_there(root))];
+    next.extend(mend_index(root).map(|mend| format!("if it is the index that is damaged: {mend}")));
     next
 }
 

@@ -195,7 +195,19 @@ fn ends(desk: &Desk<'_>, task: &TaskId, root: &MergeRoot, residue: &Residue) -> 
         let finish = format!("resolve it, then: {} commit --no-edit", git_there(root));
         return vec![finish, format!("or undo it: {}", desk.command(&format!("abort {task}")))];
     }
+    if residue.index_damaged {
+        return mend_index(root).into_iter().collect();
+    }
     by_hand(residue, root)
+}
+
+/// The command that puts an index which git cannot read aside and makes it anew from HEAD; it touches no file.
+#[must_use]
+pub fn mend_index(root: &MergeRoot) -> Option<String> {
+    let index = root.git.git_dir().join("index");
+    let damaged = root.git.index_digest().is_err() && files::is_there(&index);
+    let aside = shell::quote(&files::free_name(&index));
+    damaged.then(|| format!("mv {} {aside} && {} read-tree HEAD", shell::quote(&index), git_there(root)))
 }
 
 /// Tracked files are changed.

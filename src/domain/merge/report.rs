@@ -300,6 +300,9 @@ pub struct Rescued {
     pub commit: String,
     /// The command that brings it back.
     pub restore: String,
+    /// The folder that keeps state files of git which git could neither read nor end, ready to be pasted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
 }
 
 /// What a forced release would do.

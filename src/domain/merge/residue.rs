@@ -23,6 +23,9 @@ pub struct Residue {
     /// The index is locked, and stayed so for as long as the observer waited. What else is said
     /// here may be out of date.
     pub index_locked: bool,
+    /// git cannot read the index. What is said of files is by comparison with HEAD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub index_damaged: bool,
     /// The object ID of HEAD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
@@ -129,7 +132,11 @@ impl Remedy {
 pub fn remedy_for(residue: &Residue) -> Remedy {
     if residue.merge_head.is_some() {
         Remedy::AbortMerge
-    } else if residue.unmerged.is_empty() && residue.dirty.is_empty() && residue.operations.is_empty() {
+    } else if residue.unmerged.is_empty()
+        && residue.dirty.is_empty()
+        && residue.operations.is_empty()
+        && !residue.index_damaged
+    {
         Remedy::None
     } else {
         Remedy::ResetHard
@@ -144,13 +151,14 @@ impl Residue {
         remedy_for(self) == Remedy::None && !self.index_locked
     }
 
-    /// The stable word of its most telling part: `merge`, an operation, `unmerged`, `dirty`,
-    /// `index-lock` or `clean`.
+    /// The stable word of its most telling part: `merge`, an operation, `index-damaged`, `unmerged`,
+    /// `dirty`, `index-lock` or `clean`.
     #[must_use]
     pub fn state(&self) -> &'static str {
         match (&self.merge_head, self.operations.first()) {
             (Some(_), _) => "merge",
             (None, Some(operation)) => operation.word(),
+            _ if self.index_damaged => "index-damaged",
             _ if !self.unmerged.is_empty() => "unmerged",
             _ if !self.dirty.is_empty() => "dirty",
             _ if self.index_locked => "index-lock",
@@ -174,6 +182,9 @@ impl fmt::Display for Residue {
         if !self.dirty.is_empty() {
             parts.push(format!("{} changed {}", self.dirty.len(), files(self.dirty.len())));
         }
+        if self.index_damaged {
+            parts.push("an index that cannot be read".to_owned());
+        }
         if self.index_locked {
             parts.push("a locked index (index.lock)".to_owned());
         }
@@ -194,6 +205,17 @@ mod tests {
             dirty: paths(dirty),
             index_locked: locked,
             ..Residue::default()
+        }
+    }
+
+    #[test]
+    fn an_index_that_cannot_be_read_needs_a_remedy_as_well() {
+        for (merge, remedy, state) in
+            [(true, Remedy::AbortMerge, "merge"), (false, Remedy::ResetHard, "index-damaged")]
+        {
+            let residue = Residue { index_damaged: true, ..of(merge, None, false, false, false) };
+            assert_eq!((remedy_for(&residue), residue.state()), (remedy, state));
+            assert!(!residue.is_clean() && residue.to_string().contains("index that cannot be read"));
         }
     }
 

@@ -313,6 +313,13 @@ fn rescued(rescue: Option<&Rescued>, stderr: &mut String) {
             for_terminal(&rescue.reference),
             for_terminal(&rescue.restore)
         )));
+        if let Some(folder) = &rescue.kept {
+            let told = format!(
+                "state files that git could neither read nor end are kept in {}",
+                for_terminal(folder)
+            );
+            stderr.push_str(&style::hint(&told));
+        }
     }
 }
 

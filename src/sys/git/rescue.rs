@@ -33,7 +33,9 @@ impl Git {
             .tempdir_in(self.git_dir())
             .map_err(|error| not_saved(&format!("no file can be made in the git directory: {error}")))?;
         let head = self.oid("HEAD")?;
-        let merge_head = self.pseudo_ref("MERGE_HEAD")?.filter(|oid| !oid.is_empty());
+        // Garbage, or the name of an object that is not there, can be no parent.
+        let named = self.pseudo_ref("MERGE_HEAD")?.filter(|oid| is_object_id(oid));
+        let merge_head = named.map(|oid| self.oid(&oid)).transpose()?.flatten();
 
         let mut staged = Copy::of(self, folder.path().join("staged"))?;
         staged.drop_unmerged()?;
@@ -56,7 +58,7 @@ impl Git {
         let reference = reference(label)?;
         self.swap_ref(&reference, None, &commit, "aitask-lock: rescue")?;
         let restore = self.restore_command(&commit, head.as_deref())?;
-        Ok(Rescued { reference, commit, restore })
+        Ok(Rescued { reference, commit, restore, kept: None })
     }
 
     /// Saves the commit of a detached HEAD under [`NAMESPACE`], where no reference has it: HEAD is about to
@@ -76,7 +78,7 @@ impl Git {
         self.swap_ref(&reference, None, &commit, "aitask-lock: rescue")?;
         let name = commit.get(..12).unwrap_or(&commit);
         let restore = format!("git -C {} branch kept-{name} {commit}", shell::quote(self.work_dir()));
-        Ok(Some(Rescued { reference, commit, restore }))
+        Ok(Some(Rescued { reference, commit, restore, kept: None }))
     }
 
     /// The command that brings rescued files back. It deletes nothing, and it names the files, so that
@@ -170,6 +172,11 @@ fn assumed(answer: &Answer) -> Result<Vec<Vec<u8>>, GitFailure> {
     Ok(marked.filter_map(|entry| entry.get(2..)).map(<[u8]>::to_vec).collect())
 }
 
+/// Whether a text is the whole name of an object, and nothing that git could take for something else.
+fn is_object_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn not_saved(why: &str) -> GitFailure {
     GitFailure::new("rescue", Cause::Other, why.as_bytes())
 }
@@ -185,13 +192,20 @@ fn reference(label: &str) -> Result<String, GitFailure> {
 }
 
 /// A copy of the index that is worked on in place of the real one.
-struct Copy<'a> {
+pub(super) struct Copy<'a> {
     git: &'a Git,
     path: PathBuf,
 }
 
 impl<'a> Copy<'a> {
-    fn of(git: &'a Git, path: PathBuf) -> Result<Self, GitFailure> {
+    /// A copy at `path`. Where the index cannot be read, one that is made anew from HEAD.
+    pub(super) fn of(git: &'a Git, path: PathBuf) -> Result<Self, GitFailure> {
+        if git.index_is_damaged()? {
+            let copy = Self { git, path };
+            let from = if git.oid("HEAD")?.is_some() { "HEAD" } else { "--empty" };
+            copy.must(&["read-tree", from], None)?;
+            return Ok(copy);
+        }
         let index = git.git_dir().join("index");
         let failed = |error: std::io::Error| not_saved(&format!("the index cannot be copied: {error}"));
         match fs::metadata(&index) {
@@ -209,7 +223,7 @@ impl<'a> Copy<'a> {
         Ok(Self { git, path })
     }
 
-    fn run(&self, args: &[&str], stdin: Option<Vec<u8>>) -> Result<Answer, GitFailure> {
+    pub(super) fn run(&self, args: &[&str], stdin: Option<Vec<u8>>) -> Result<Answer, GitFailure> {
         let env = [("GIT_INDEX_FILE".into(), self.path.clone().into_os_string())];
         self.git.run_with(Hooks::Off, args, &env, stdin)
     }

@@ -7,9 +7,14 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Git, GitFailure, Hooks};
+use super::rescue::Copy;
+use super::{Answer, Cause, Git, GitFailure, Hooks};
 use crate::domain::merge::residue::{Operation, Residue};
 use crate::sys::clock;
+
+/// Without looking for renames: that would read contents, which a partial clone may lack.
+const STATUS: [&str; 6] =
+    ["status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames"];
 
 impl Git {
     /// What stands in this worktree that a merge must not start on.
@@ -18,18 +23,11 @@ impl Git {
     /// git cannot tell.
     pub fn residue(&self) -> Result<Residue, GitFailure> {
         let index_locked = !self.wait_for_index();
-        let status = self.run(
-            Hooks::Off,
-            // Without looking for renames: that would read contents, which a partial clone may lack.
-            &[
-                "status",
-                "--porcelain=v2",
-                "-z",
-                "--untracked-files=no",
-                "--ignore-submodules=dirty",
-                "--no-renames",
-            ],
-        )?;
+        let mut status = self.run(Hooks::Off, &STATUS)?;
+        let index_damaged = !status.ok() && self.index_is_damaged()?;
+        if index_damaged {
+            status = self.status_from_head()?;
+        }
         if !status.ok() {
             return Err(GitFailure::of_exit("status", status.code, &status.stderr));
         }
@@ -39,7 +37,7 @@ impl Git {
         let operations = self.operations()?;
         // What a remedy would write over is part of what stands there; by itself it is in nobody's way.
         let clean = changes.dirty.is_empty() && changes.unmerged.is_empty();
-        if merge_head.is_some() || !operations.is_empty() || !clean {
+        if (merge_head.is_some() || !operations.is_empty() || !clean) && !index_damaged {
             changes.dirty.extend(self.assumed_changes()?);
             let places: Vec<Vec<u8>> = (changes.gone.iter().chain(&changes.unmerged))
                 .filter_map(|path| self.standing_at(path, false))
@@ -59,6 +57,7 @@ impl Git {
             unmerged: text(&changes.unmerged),
             dirty: text(&changes.dirty),
             index_locked,
+            index_damaged,
             head,
             fingerprint: Some(fingerprint),
         })
@@ -68,6 +67,15 @@ impl Git {
     #[must_use]
     pub fn index_lock(&self) -> PathBuf {
         self.git_dir().join("index.lock")
+    }
+
+    /// What `git status` would say with an index as of HEAD.
+    fn status_from_head(&self) -> Result<Answer, GitFailure> {
+        // Not in the git directory: a look works where nothing may be written, too.
+        let folder = tempfile::Builder::new().prefix("aitask-lock-look-").tempdir();
+        let folder =
+            folder.map_err(|error| GitFailure::new("status", Cause::Other, error.to_string().as_bytes()))?;
+        Copy::of(self, folder.path().join("index"))?.run(&STATUS, None)
     }
 
     /// Whether nobody holds the index, or somebody let go of it in time.

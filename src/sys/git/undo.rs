@@ -1,24 +1,27 @@
 //! Brings a worktree back to a clean state. Whoever calls this has saved the work first.
 
+use std::path::PathBuf;
+
+use super::ends::{self, Aside};
 use super::{Git, GitFailure, Hooks};
 use crate::domain::merge::branch::short_name;
 use crate::domain::merge::residue::{Operation, Remedy};
 
 impl Git {
     /// Applies a remedy. Where `git merge --abort` refuses, or leaves tracked files changed, it goes on
-    /// with a reset, which ends the merge as well.
+    /// with a reset, which ends the merge as well. Returns the folder that keeps what git could not end.
     ///
     /// # Errors
     /// git would not; look at the residue for what stands there now.
-    pub fn remedy(&self, remedy: Remedy) -> Result<(), GitFailure> {
+    pub fn remedy(&self, remedy: Remedy) -> Result<Option<PathBuf>, GitFailure> {
         match remedy {
-            Remedy::None => Ok(()),
+            Remedy::None => Ok(None),
             Remedy::AbortMerge => {
                 // An abort applies what an autostash put away, and the reset would discard it; a reset
                 // alone makes it an entry of the stash.
                 let stashed = self.git_dir().join("MERGE_AUTOSTASH").symlink_metadata().is_ok();
                 let aborted = !stashed && self.must(&["merge", "--abort"]).is_ok();
-                if aborted && self.residue()?.is_clean() { Ok(()) } else { self.reset_hard() }
+                if aborted && self.residue()?.is_clean() { Ok(None) } else { self.reset_hard() }
             }
             Remedy::ResetHard => self.reset_hard(),
         }
@@ -54,31 +57,46 @@ impl Git {
 
     /// Ends whatever operation is under way, and puts the tracked files and the index back to HEAD.
     /// A rebase and a bisection also go back to the branch that they began on. Untracked and ignored
-    /// files and `refs/stash` stay as they are.
+    /// files and `refs/stash` stay as they are. What git cannot read or end is moved aside; the folder that
+    /// keeps it is returned.
     ///
     /// # Errors
     /// git would not; look at the residue for what stands there now.
-    pub fn reset_hard(&self) -> Result<(), GitFailure> {
+    pub fn reset_hard(&self) -> Result<Option<PathBuf>, GitFailure> {
+        let mut aside = Aside::new(self);
+        if self.index_is_damaged()? {
+            aside.take(&["index"])?;
+        }
         let operations = self.residue()?.operations;
-        let mut bisecting = false;
-        for operation in operations {
-            match operation {
+        for operation in operations.iter().filter(|operation| **operation != Operation::Bisect) {
+            let ended = match operation {
                 // What it had replayed is only forgotten by name: it is a parent of the rescue commit.
-                Operation::Rebase => {
-                    self.keep_autostash()?;
-                    if self.must(&["rebase", "--abort"]).is_err() {
-                        self.must(&["rebase", "--quit"])?;
-                    }
-                }
-                Operation::Am => self.must(&["am", "--quit"])?,
-                Operation::CherryPick => self.must(&["cherry-pick", "--quit"])?,
-                Operation::Revert => self.must(&["revert", "--quit"])?,
-                Operation::Bisect => bisecting = true,
+                Operation::Rebase => self.keep_autostash().and_then(|()| {
+                    self.must(&["rebase", "--abort"]).or_else(|_| self.must(&["rebase", "--quit"]))
+                }),
+                other => self.must(&[other.word(), "--quit"]),
+            };
+            if ended.is_err() {
+                aside.take(ends::of_operation(*operation))?;
             }
         }
-        self.must(&["reset", "--hard", "--quiet"])?;
-        // This one moves HEAD, for which the tree has to be clean.
-        if bisecting { self.must(&["bisect", "reset"]) } else { Ok(()) }
+        if self.must(&["reset", "--hard", "--quiet"]).is_err() {
+            aside.take(&ends::OF_MERGE)?;
+            self.must(&["reset", "--hard", "--quiet"])?;
+        }
+        // git passes over marks that it cannot read.
+        let left = self.residue()?;
+        if left.merge_head.is_some() {
+            aside.take(&ends::OF_MERGE)?;
+        }
+        for operation in left.operations {
+            // This one moves HEAD, for which the tree has to be clean. It may leave its marks and say nothing.
+            if operation == Operation::Bisect {
+                _ = self.must(&["bisect", "reset"]);
+            }
+            aside.take(ends::of_operation(operation))?;
+        }
+        Ok(aside.folder())
     }
 
     /// `rebase --abort` applies what an autostash put away, and the reset after it would discard that.
