@@ -51,10 +51,18 @@ pub fn zone() -> jiff::tz::TimeZone {
 }
 
 /// When this machine's boot clock began to count, in seconds since 1970.
+#[cfg(target_os = "linux")]
 #[must_use]
 pub fn booted_unix() -> Option<i64> {
     let since_boot = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     now().as_second().checked_sub(since_boot.tv_sec)
+}
+
+/// Nothing counts from the boot here: start times are times of the day.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn booted_unix() -> Option<i64> {
+    None
 }
 
 #[cfg(test)]

@@ -107,6 +107,7 @@ pub fn is_held(path: &Path) -> Result<bool, FileError> {
 }
 
 /// The process that holds the lock of a file or folder, where the kernel shows it: for messages only.
+#[cfg(target_os = "linux")]
 #[must_use]
 pub fn holder(path: &Path) -> Option<u32> {
     let there = std::fs::metadata(path).ok()?;
@@ -116,8 +117,16 @@ pub fn holder(path: &Path) -> Option<u32> {
     holder_among(&locks, &name)
 }
 
+/// No other kernel shows it.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn holder(_: &Path) -> Option<u32> {
+    None
+}
+
 /// Reads `1: FLOCK  ADVISORY  WRITE 2068 fe:00:10256619 0 EOF`. Who waits for a lock has `->` before
 /// its kind.
+#[cfg(any(target_os = "linux", test))]
 fn holder_among(locks: &str, name: &str) -> Option<u32> {
     locks.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);

@@ -1,9 +1,7 @@
-//! The only door to randomness: `getrandom(2)`, without a weaker substitute.
+//! The only door to randomness: the kernel's, without a weaker substitute.
 
 use std::fmt::Write as _;
 use std::io;
-
-use rustix::rand::{GetRandomFlags, getrandom};
 
 /// 128 random bits as 32 lower-case hexadecimal digits: lock IDs and reservation IDs.
 ///
@@ -39,15 +37,7 @@ pub fn below(n: u64) -> io::Result<u64> {
 
 fn bytes<const N: usize>() -> io::Result<[u8; N]> {
     let mut buffer = [0; N];
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match getrandom(rest, GetRandomFlags::empty()) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(got) => filled += got,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
+    getrandom::fill(&mut buffer)?;
     Ok(buffer)
 }
 
