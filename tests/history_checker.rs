@@ -135,6 +135,19 @@ fn what_was_told_nothing_may_have_happened_or_not() {
         row(|h| h.ops[killed].told = Told::Nothing, &[]);
     }
     row(|h| h.ops.push(op("C", Verb::Claim, (1, 2), Told::Nothing)), &[]);
+    // Of several that may have removed it, one that was allowed to.
+    row(
+        |h| {
+            h.ops.insert(
+                0,
+                Op { owner: "bob".to_owned(), force: true, ..op("B", Verb::Release, (1, 2), Told::Nothing) },
+            );
+            h.ops[4].told = Told::Nothing;
+            let locks = h.commits.iter_mut().flat_map(|commit| commit.locks.values_mut());
+            locks.for_each(|lock| lock.op = lock.op.map(|op| op + 1));
+        },
+        &[],
+    );
     // By force, whoever held it.
     row(
         |h| {

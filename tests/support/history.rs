@@ -246,7 +246,7 @@ impl<'a> Checker<'a> {
                 }
                 self.writer(new, task)
             }
-            (Some(old), None) => self.remover(old, task, &place),
+            (Some(old), None) => self.remover(old, task, word.unwrap_or_default(), &place),
             (None, None) => return,
         };
         let Some(maker) = maker else { return self.fault(Fault::Unexplained, place) };
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The command that was told that it removed a lock; else one that may have, and was told nothing.
-    fn remover(&mut self, old: &Lock, task: &str, place: &str) -> Option<usize> {
+    fn remover(&mut self, old: &Lock, task: &str, word: &str, place: &str) -> Option<usize> {
         let history = self.history;
         let told = |op: &Op| match &op.told {
             Told::Answers(answers) => answers.iter().any(|said| {
@@ -311,12 +311,19 @@ impl<'a> Checker<'a> {
             let may = |number: &usize| {
                 let op = &history.ops[*number];
                 let gone = op.owner == old.owner && self.was_gone(&old.session, *number);
-                let asked = match op.verb {
-                    Verb::Release => op.tasks.iter().any(|t| t == task),
-                    Verb::Cleanup => gone,
+                let named = op.tasks.iter().any(|t| t == task);
+                let asked = match word {
+                    "force" => op.verb == Verb::Release && named && op.force,
+                    "release" => {
+                        op.verb == Verb::Release
+                            && named
+                            && op.owner == old.owner
+                            && (op.session == old.session || gone)
+                    }
+                    "cleanup" => op.verb == Verb::Cleanup && gone,
                     _ => false,
                 };
-                matches!(op.told, Told::Nothing) && asked && (op.force || op.session == old.session || gone)
+                matches!(op.told, Told::Nothing) && asked
             };
             (0..history.ops.len()).find(may)
         })
