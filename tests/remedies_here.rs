@@ -59,7 +59,9 @@ pub fn resolves_everywhere(
 fn installed(lab: &Lab) -> (std::path::PathBuf, String) {
     let own = lab.path("a prefix/bin/git-aitask-lock");
     std::fs::create_dir_all(own.parent().unwrap()).unwrap();
-    std::fs::copy(crate::support::program(), &own).unwrap();
+    // By another process: a copy that is open for writing here would be open in whatever another test starts.
+    let copied = Command::new("cp").arg(crate::support::program()).arg(&own).status().unwrap();
+    assert!(copied.success());
     let theirs = std::env::var("PATH").unwrap_or_default();
     let others = std::env::split_paths(&theirs).filter(|folder| !folder.join("git-aitask-lock").exists());
     (own, std::env::join_paths(others).unwrap().into_string().unwrap())
